@@ -1,0 +1,120 @@
+"""Everything Ferryman raises, so that a caller can act on the class alone.
+
+FerrymanError
+├── InvalidMessage          also a ValueError: the message was refused, nothing was written
+├── InvalidFilter           also a ValueError
+├── Conflict                the id or key is taken by another body
+├── QueueFull               the queue is at capacity; try again later
+├── JobNotFound             also a LookupError
+├── NotAllowed              the job's state does not allow this act
+├── LeaseLost               the claim is no longer ours
+├── Unsupported             this backend cannot do that; the text names the way out
+├── BlockingCall            a blocking verb was called on the worker's event loop
+├── TaskError               a task was declared or named wrongly
+├── JobFailed, JobCancelled what `handle.result()` raises for such an end
+├── StillUnfinished         also a TimeoutError: `wait` ran out of time
+└── BackendError
+    ├── BackendUnavailable  passing: back off and try again
+    │   └── OutcomeUnknown  the write happened zero or one times; repeat it with the same id
+    └── BackendRejected     lasting: not our store, newer schema, read-only, corrupt
+"""
+
+from __future__ import annotations
+
+
+class FerrymanError(Exception):
+    """Base of every error that Ferryman raises on purpose."""
+
+
+class InvalidMessage(FerrymanError, ValueError):
+    """A message was refused before anything was written; `field` names the culprit."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+        self.problem = problem
+
+
+class InvalidFilter(FerrymanError, ValueError):
+    """A filter could not be read; the text says where and what is allowed."""
+
+
+class Conflict(FerrymanError):
+    """The id or key already belongs to a job with another body."""
+
+    def __init__(self, text: str, *, ids: tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.ids = ids
+
+
+class QueueFull(FerrymanError):
+    """The queue is at its capacity; `retry_after` seconds are a good time to try again."""
+
+    def __init__(self, queue: str, capacity: int, retry_after: float) -> None:
+        super().__init__(f"queue {queue!r} is full ({capacity} jobs); retry in {retry_after:g} s")
+        self.queue = queue
+        self.capacity = capacity
+        self.retry_after = retry_after
+
+
+class JobNotFound(FerrymanError, LookupError):
+    """No job has this id: never pushed, or already pruned or deleted."""
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(f"no job {job_id!r}: never pushed here, or pruned since")
+        self.job_id = job_id
+
+
+class NotAllowed(FerrymanError):
+    """The job's present state does not allow this act."""
+
+
+class LeaseLost(FerrymanError):
+    """The claim is no longer ours, so nothing was recorded; another worker may hold the job."""
+
+    def __init__(self, job_id: str, fence: int) -> None:
+        super().__init__(
+            f"job {job_id!r}: the lease of claim {fence} is lost, nothing was recorded"
+        )
+        self.job_id = job_id
+        self.fence = fence
+
+
+class Unsupported(FerrymanError):
+    """This backend cannot do that; the text names the backend and the way out."""
+
+
+class BlockingCall(FerrymanError):
+    """A blocking verb was called on the worker's event loop; use its `a…` twin with await."""
+
+
+class TaskError(FerrymanError):
+    """A task was declared, named or joined wrongly."""
+
+
+class JobFailed(FerrymanError):
+    """The job ended in `failed`; the text is its last error."""
+
+
+class JobCancelled(FerrymanError):
+    """The job ended in `cancelled`, so it has no result."""
+
+
+class StillUnfinished(FerrymanError, TimeoutError):
+    """The job had not finished when the waiting time was over; it goes on unharmed."""
+
+
+class BackendError(FerrymanError):
+    """The store did not do what was asked."""
+
+
+class BackendUnavailable(BackendError):
+    """The store cannot be reached or is busy; nothing was written. Back off and try again."""
+
+
+class OutcomeUnknown(BackendUnavailable):
+    """The store broke off in the middle of a write: it happened zero or one times."""
+
+
+class BackendRejected(BackendError):
+    """The store refuses for good: not ours, of a newer schema, read-only, full or corrupt."""

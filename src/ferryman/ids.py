@@ -1,0 +1,31 @@
+"""Job ids: sortable by time when we make them, derived when a parent hands over."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+
+
+def new_id() -> str:
+    """A UUIDv7: millisecond, a 12-bit fraction of it, then 62 random bits."""
+    millis, rest = divmod(time.time_ns(), 1_000_000)
+    fraction = rest * 4096 // 1_000_000
+    random = int.from_bytes(os.urandom(8)) >> 2
+    return _dashed(millis << 80 | 7 << 76 | fraction << 64 | 2 << 62 | random)
+
+
+def child_id(parent_id: str, generation: int, edge: str, index: int | str) -> str:
+    """The id of a handed-over child: the same parent, edge and index always give the same id.
+
+    Handing over twice is therefore harmless; a retried parent (new generation) has new children.
+    """
+    parts = (parent_id, str(generation), edge, str(index))
+    digest = hashlib.sha256("\0".join(parts).encode()).digest()
+    number = int.from_bytes(digest[:16])
+    return _dashed(number & ~(0xF << 76) & ~(3 << 62) | 8 << 76 | 2 << 62)
+
+
+def _dashed(number: int) -> str:
+    text = f"{number:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

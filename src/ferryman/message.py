@@ -1,0 +1,208 @@
+"""What a producer hands over, checked before anything is written."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from ferryman.errors import InvalidMessage
+from ferryman.ids import new_id
+
+MAX_BYTES: Final = 1 << 20
+MAX_DEPTH: Final = 64
+MAX_NAME: Final = 200
+MAX_ID: Final = 512
+MAX_META: Final = 16
+MAX_PRIORITY: Final = 1_000_000_000
+MAX_SECONDS: Final = 10 * 366 * 86_400.0
+MAX_ATTEMPTS: Final = 1_000_000
+
+# What a key forbids: a second job while one waits, while one is unfinished, or within a number of
+# seconds; `replace` puts the new body into the job that waits.
+Unique = Literal["waiting", "unfinished", "replace"] | float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A message, valid by construction. Make one with `Message.of`.
+
+    `body` is the payload as JSON text. `delay` and `expires` are seconds by the store's clock from
+    the moment of the push; `ready_at` is a moment (seconds since the epoch) and excludes `delay`.
+    `backoff` is a `Backoff` in text form, kept with the job so that a reaper can use it.
+    """
+
+    queue: str
+    task: str
+    body: str = "null"
+    id: str = field(default_factory=new_id)
+    version: int = 1
+    priority: int = 0
+    delay: float = 0.0
+    ready_at: float | None = None
+    expires: float | None = None
+    key: str | None = None
+    unique: Unique = "unfinished"
+    replace: bool = False
+    max_attempts: int = 5
+    backoff: str | None = None
+    timeout: float | None = None
+    correlation_id: str | None = None
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, queue: str, task: str, payload: Any = None, **options: Any) -> Message:
+        """Check and encode a payload of plain JSON types; options are the fields by name."""
+        return cls(queue=queue, task=task, body=encode(payload), **options)
+
+    @property
+    def payload(self) -> Any:
+        return json.loads(self.body)
+
+    def __post_init__(self) -> None:
+        check_name("queue", self.queue, MAX_NAME)
+        check_name("task", self.task, MAX_NAME)
+        check_name("id", self.id, MAX_ID)
+        check_int("version", self.version, 1, MAX_PRIORITY)
+        check_int("priority", self.priority, -MAX_PRIORITY, MAX_PRIORITY)
+        check_int("max_attempts", self.max_attempts, 1, MAX_ATTEMPTS)
+        check_seconds("delay", self.delay)
+        if self.ready_at is not None:
+            _check_moment(self.ready_at, self.delay)
+        if self.expires is not None:
+            check_seconds("expires", self.expires, above_zero=True)
+        if self.timeout is not None:
+            check_seconds("timeout", self.timeout, above_zero=True)
+        if self.key is not None:
+            check_name("key", self.key, MAX_ID)
+            _check_unique(self.unique)
+        if self.correlation_id is not None:
+            check_name("correlation_id", self.correlation_id, MAX_ID)
+        if self.meta:
+            _check_meta(self.meta)
+
+    def same_work(self, queue: str, task: str, version: int, body: str) -> bool:
+        """Whether a job with this id is the same work: queue, task, version and payload agree."""
+        return (self.queue, self.task, self.version) == (queue, task, version) and (
+            self.body == body or self.payload == json.loads(body)
+        )
+
+
+def encode(value: Any, field_name: str = "payload") -> str:
+    """Plain JSON types as compact JSON text, or `InvalidMessage` that names the place."""
+    _check_plain(value, field_name, 1)
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise InvalidMessage(field_name, "holds a lone surrogate, which is not text") from None
+    except ValueError as error:
+        raise InvalidMessage(field_name, str(error)) from None
+    if size > MAX_BYTES:
+        raise InvalidMessage(
+            field_name,
+            f"is {size:,} bytes of JSON, the limit is {MAX_BYTES:,}: "
+            "store it elsewhere and push a reference",
+        )
+    return text
+
+
+_SCALARS = frozenset({str, int, bool, type(None)})
+
+
+def _check_plain(value: Any, path: str, depth: int) -> None:
+    kind = type(value)
+    if kind in _SCALARS:
+        return
+    if kind is float:
+        if not math.isfinite(value):
+            raise InvalidMessage(path, f"{value} is not JSON")
+        return
+    if depth > MAX_DEPTH:
+        raise InvalidMessage(re.split(r"[.\[]", path)[0], f"is nested over {MAX_DEPTH} deep")
+    for place, item in _items(value, path):
+        if type(item) not in _SCALARS:
+            _check_plain(item, place, depth + 1)
+
+
+def _items(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if type(name) is not str:
+                raise InvalidMessage(path, f"has the key {name!r}; JSON keys are strings")
+            yield f"{path}.{name}", item
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield f"{path}[{index}]", item
+    elif not isinstance(value, str | int):
+        raise InvalidMessage(path, f"is a {type(value).__name__}, which is not a plain JSON type")
+
+
+def check_name(field_name: str, value: object, limit: int = MAX_NAME) -> None:
+    """Refuse what no store could keep: empty, too long, control characters, lone surrogates."""
+    if not isinstance(value, str):
+        raise InvalidMessage(field_name, f"must be a string, not {type(value).__name__}")
+    if not value.strip():
+        raise InvalidMessage(field_name, "must not be empty")
+    if len(value) > limit:
+        raise InvalidMessage(field_name, f"is {len(value)} characters long, the limit is {limit}")
+    # isascii + isprintable is one pass in C, and true for nearly every name.
+    if not (value.isascii() and value.isprintable()):
+        _check_unusual_text(field_name, value)
+
+
+def check_seconds(field_name: str, value: object, *, above_zero: bool = False) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidMessage(field_name, f"must be seconds, not {type(value).__name__}")
+    if not math.isfinite(value) or value < 0 or (above_zero and value == 0):
+        least = "above zero" if above_zero else "zero or more"
+        raise InvalidMessage(field_name, f"must be {least} seconds, got {value}")
+    if value > MAX_SECONDS:
+        raise InvalidMessage(field_name, f"{value:g} s is over ten years")
+
+
+def _check_unusual_text(field_name: str, value: str) -> None:
+    for char in value:
+        if ord(char) < 32 or 127 <= ord(char) < 160:
+            raise InvalidMessage(field_name, f"holds the control character {char!r}")
+        if 0xD800 <= ord(char) <= 0xDFFF:
+            raise InvalidMessage(field_name, "holds a lone surrogate, which is not text")
+
+
+def check_int(field_name: str, value: object, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidMessage(field_name, f"must be a whole number, not {type(value).__name__}")
+    if not least <= value <= most:
+        raise InvalidMessage(field_name, f"must be from {least} to {most}, got {value}")
+
+
+def _check_moment(ready_at: object, delay: float) -> None:
+    if isinstance(ready_at, bool) or not isinstance(ready_at, int | float):
+        raise InvalidMessage("ready_at", f"must be seconds since the epoch, not {ready_at!r}")
+    if not math.isfinite(ready_at) or not 0 <= ready_at < 1e11:
+        raise InvalidMessage("ready_at", f"{ready_at} is not a moment")
+    if delay:
+        raise InvalidMessage("delay", "excludes ready_at: give one of them")
+
+
+def _check_unique(unique: object) -> None:
+    if unique in ("waiting", "unfinished", "replace"):
+        return
+    if isinstance(unique, str):
+        raise InvalidMessage(
+            "unique", f"{unique!r}: use waiting, unfinished, replace or a number of seconds"
+        )
+    check_seconds("unique", unique, above_zero=True)
+
+
+def _check_meta(meta: object) -> None:
+    if not isinstance(meta, Mapping):
+        raise InvalidMessage("meta", f"must be an object of strings, not {type(meta).__name__}")
+    if len(meta) > MAX_META:
+        raise InvalidMessage("meta", f"has {len(meta)} entries, the limit is {MAX_META}")
+    for name, value in meta.items():
+        check_name("meta", name, 64)
+        check_name(f"meta.{name}", value, MAX_ID)

@@ -1,0 +1,47 @@
+"""How claims end: what a worker tells the store, and what the store answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ferryman.job import JobError, LogLine, State
+    from ferryman.lifecycle import Verdict
+    from ferryman.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """The end of one claim, fenced by (`job_id`, `fence`); `queue` is the job's own.
+
+    `delay` is seconds until the job is ready again (nack: None means by the job's backoff).
+    `children` are pushed if and only if the job ends in `completed`, in the same commit.
+    `percent`, `note` and `logs` are what the handler reported since the last heartbeat.
+    """
+
+    job_id: str
+    fence: int
+    queue: str
+    verdict: Verdict
+    result: str | None = None
+    error: JobError | None = None
+    delay: float | None = None
+    children: tuple[Message, ...] = ()
+    percent: float | None = None
+    note: str | None = None
+    logs: tuple[LogLine, ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """Kept with the job, so that the same settlement sent twice is known: claim and verdict."""
+        return f"{self.fence}:{self.verdict}"
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The answer to one settlement: applied (now or before), or refused: the lease is lost."""
+
+    job_id: str
+    applied: bool
+    state: State | None = None
