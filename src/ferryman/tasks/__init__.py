@@ -1,0 +1,1 @@
+"""What a user declares and hands over: tasks, their payloads and handles."""

@@ -1,0 +1,1 @@
+"""One process that claims jobs and runs them."""

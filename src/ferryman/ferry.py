@@ -1,0 +1,219 @@
+"""The front door: a store, the tasks declared on it, and the ways to push and to work."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ferryman.errors import Conflict
+from ferryman.events import Events
+from ferryman.message import Message, encode
+from ferryman.queue.open import open_backend, safe_url
+from ferryman.queue.traced import Traced
+from ferryman.tasks.aio import AsyncFerry
+from ferryman.tasks.handle import Handle
+from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
+from ferryman.tasks.tasks import Tasks
+from ferryman.worker.own_loop import Queue
+from ferryman.worker.worker import Settings, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+
+    from ferryman.clock import Clock
+    from ferryman.queue.contract import Backend
+    from ferryman.tasks.decorator import Decorator
+    from ferryman.tasks.options import Seconds
+    from ferryman.tasks.task import Task
+
+F = TypeVar("F", bound="Callable[..., object]")
+
+DEFAULT_URL = "sqlite:///ferryman.db"
+
+
+class Ferry(AsyncFerry):
+    """One store of queues with its tasks.
+
+    Without a URL: the environment's `FERRYMAN_URL`, else `ferryman.db` in the working directory.
+    The store is opened at its first use, so that a module that declares tasks can be imported
+    anywhere. `priorities` are the labels that `priority=` accepts, as numbers, higher first.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        clock: Clock | None = None,
+        priorities: Mapping[str, int] | None = None,
+        lease: float = 60.0,
+    ) -> None:
+        self.url = url or os.environ.get("FERRYMAN_URL") or DEFAULT_URL
+        self.events = Events()
+        self.tasks = Tasks()
+        self.tasks.join(self)
+        self.lease = lease
+        self._priorities = dict(DEFAULT_PRIORITIES if priorities is None else priorities)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._backend: Backend | None = None
+        self._queues: dict[str, Queue] = {}
+        self._on_start: list[Callable[[], object]] = []
+        self._on_stop: list[Callable[[], object]] = []
+
+    def __repr__(self) -> str:
+        return f"Ferry({safe_url(self.url)!r})"
+
+    # -- tasks
+
+    def task(
+        self,
+        *,
+        name: str | None = None,
+        queue: str = "default",
+        retry: Any = None,
+        timeout: Seconds = 900.0,
+        priority: int | str = 0,
+        version: int = 1,
+    ) -> Decorator:
+        """Declare a handler; see `Tasks.task`."""
+        return self.tasks.task(
+            name=name,
+            queue=queue,
+            retry=retry,
+            timeout=timeout,
+            priority=priority,
+            version=version,
+        )
+
+    def include(self, tasks: Tasks) -> None:
+        """Join a group of tasks that another module declared."""
+        tasks.join(self)
+        for task in tasks:
+            self.tasks.add(task)
+
+    def on(self, event: str) -> Callable[[F], F]:
+        """Call a function for each event of that name, such as `job.failed` (`*`: all)."""
+
+        def subscribe(function: F) -> F:
+            self.events.subscribe(event, function)
+            return function
+
+        return subscribe
+
+    def on_start(self, hook: F) -> F:
+        """Call `hook()` when a worker of this Ferry starts; what it raises stops the worker."""
+        self._on_start.append(hook)
+        return hook
+
+    def on_stop(self, hook: F) -> F:
+        """Call `hook()` when a worker of this Ferry has drained."""
+        self._on_stop.append(hook)
+        return hook
+
+    # -- pushing
+
+    @property
+    def priorities(self) -> Mapping[str, int]:
+        return self._priorities
+
+    def push(
+        self, task: str, payload: Any = None, *, connection: object | None = None, **options: Any
+    ) -> Handle[Any]:
+        """Hand over a job by its task's name, without importing the handler.
+
+        A task declared here lends its defaults and checks the payload. `connection` is the caller's
+        database connection: the job exists from that transaction's commit on.
+        """
+        known = self.tasks.get(task)
+        if known is not None:
+            message = known.message_of(payload, **options)
+        else:
+            fields = Options(queue=task).using(**options).fields(self._priorities)
+            message = Message(task=task, body=encode(payload), **fields)
+        return self.carry([message], known, connection=connection)[0]
+
+    def carry(
+        self,
+        messages: Sequence[Message],
+        task: Task[..., Any] | None = None,
+        *,
+        connection: object | None = None,
+    ) -> Sequence[Handle[Any]]:
+        """Push messages as they are; `Conflict` names those refused, the others are accepted."""
+        pushed = self.backend.push(messages, connection=connection)
+        refused = tuple(one.id for one in pushed if one.status == "conflict")
+        if refused:
+            others = f"; the other {len(pushed) - len(refused)} were accepted"
+            raise Conflict(
+                f"job {refused[0]!r} exists with another body"
+                f"{others if len(pushed) > 1 else ''}: use another id, or replace=True",
+                ids=refused,
+            )
+        if self.events.wanted("job.pushed"):
+            for message, one in zip(messages, pushed, strict=True):
+                self.events.emit("job.pushed", message=message, id=one.id, created=one.created)
+        read = None if task is None else task.signature.read_result
+        return [
+            Handle(one.id, lambda: self.backend, created=one.created, read_result=read)
+            for one in pushed
+        ]
+
+    # -- working
+
+    def queue(self, name: str) -> Queue:
+        """The seeds' four verbs on one queue, for those who want the loop themselves."""
+        with self._lock:
+            known = self._queues.get(name)
+        if known is not None:
+            return known
+        queue = Queue(name, self, lease=self.lease)
+        with self._lock:
+            return self._queues.setdefault(name, queue)
+
+    def worker(
+        self, queues: Mapping[str, int] | None = None, settings: Settings | None = None
+    ) -> Worker:
+        """A worker for these queues (name to slots); without any, one slot for each known."""
+        chosen = queues or dict.fromkeys(sorted({t.options.queue for t in self.tasks}), 1)
+        return Worker(
+            self.backend,
+            self.tasks,
+            chosen,
+            events=self.events,
+            settings=settings or Settings(lease=self.lease),
+            on_start=self._on_start,
+            on_stop=self._on_stop,
+        )
+
+    # -- the store
+
+    @property
+    def backend(self) -> Backend:
+        """The store, opened now if it was not yet."""
+        with self._lock:
+            if self._backend is None:
+                self._backend = Traced(open_backend(self.url, self._clock), self.events)
+            return self._backend
+
+    def close(self) -> None:
+        """Give back what `queue.poll` still holds and free the store's connections."""
+        for queue in list(self._queues.values()):
+            queue.close()
+        with self._lock:
+            backend, self._backend = self._backend, None
+            self._queues.clear()
+        if backend is not None:
+            backend.close()
+
+    def __enter__(self) -> Ferry:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

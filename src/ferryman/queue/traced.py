@@ -1,0 +1,180 @@
+"""Wraps any backend: times every verb once, and keeps blocking verbs off the event loop."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from ferryman.errors import BlockingCall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from ferryman.clock import Clock
+    from ferryman.events import Events
+    from ferryman.filter import Filter
+    from ferryman.job import Job, State
+    from ferryman.message import Message
+    from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
+    from ferryman.queue.capabilities import Capabilities
+    from ferryman.queue.contract import Backend
+    from ferryman.queue.heartbeat import Beat, Pulse
+    from ferryman.queue.settlement import Receipt, Settlement
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_here = threading.local()
+
+
+def forbid_blocking_calls() -> None:
+    """Every backend verb raises `BlockingCall` in this thread from now on: it runs a loop."""
+    _here.forbidden = True
+
+
+class Traced:
+    """A `Backend` that emits `backend.call` (verb, seconds, size, error) for each call."""
+
+    def __init__(self, backend: Backend, events: Events) -> None:
+        self._backend = backend
+        self._events = events
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._backend.capabilities
+
+    @property
+    def clock(self) -> Clock:
+        return self._backend.clock
+
+    def _call(
+        self, verb: str, size: int, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        if getattr(_here, "forbidden", False):
+            raise BlockingCall(f"{verb} would block the event loop: await its a… twin instead")
+        if not self._events.wanted("backend.call"):
+            return call(*args, **kwargs)
+        started = time.perf_counter()
+        error: str | None = None
+        try:
+            return call(*args, **kwargs)
+        except Exception as raised:
+            error = type(raised).__name__
+            raise
+        finally:
+            seconds = time.perf_counter() - started
+            self._events.emit("backend.call", verb=verb, seconds=seconds, size=size, error=error)
+
+    def push(
+        self, messages: Sequence[Message], *, connection: object | None = None
+    ) -> Sequence[Pushed]:
+        return self._call(
+            "push", len(messages), self._backend.push, messages, connection=connection
+        )
+
+    def poll(
+        self,
+        worker: str,
+        queues: Mapping[str, int],
+        *,
+        lease: float,
+        turn: int = 0,
+        skip_tasks: Collection[str] = (),
+    ) -> Sequence[Job]:
+        return self._call(
+            "poll",
+            sum(queues.values()),
+            self._backend.poll,
+            worker,
+            queues,
+            lease=lease,
+            turn=turn,
+            skip_tasks=skip_tasks,
+        )
+
+    def heartbeat(
+        self, worker: str, beats: Sequence[Beat], *, lease: float, answered: int = -1
+    ) -> Sequence[Pulse]:
+        return self._call(
+            "heartbeat",
+            len(beats),
+            self._backend.heartbeat,
+            worker,
+            beats,
+            lease=lease,
+            answered=answered,
+        )
+
+    def settle(self, settlements: Sequence[Settlement]) -> Sequence[Receipt]:
+        return self._call("settle", len(settlements), self._backend.settle, settlements)
+
+    def reap(self, limit: int = 1_000) -> Sequence[Reaped]:
+        return self._call("reap", limit, self._backend.reap, limit)
+
+    def wait(self, queues: Collection[str], timeout: float) -> bool:
+        return self._call("wait", len(queues), self._backend.wait, queues, timeout)
+
+    def get(self, job_id: str) -> Job | None:
+        return self._call("get", 1, self._backend.get, job_id)
+
+    def list(self, where: Filter, *, limit: int = 50, after: str | None = None) -> Page:
+        return self._call("list", limit, self._backend.list, where, limit=limit, after=after)
+
+    def snapshot(self) -> Snapshot:
+        return self._call("snapshot", 1, self._backend.snapshot)
+
+    def cancel(self, ids: Sequence[str]) -> Sequence[Acted]:
+        return self._call("cancel", len(ids), self._backend.cancel, ids)
+
+    def pause(self, ids: Sequence[str]) -> Sequence[Acted]:
+        return self._call("pause", len(ids), self._backend.pause, ids)
+
+    def resume(self, ids: Sequence[str]) -> Sequence[Acted]:
+        return self._call("resume", len(ids), self._backend.resume, ids)
+
+    def retry(self, ids: Sequence[str]) -> Sequence[Acted]:
+        return self._call("retry", len(ids), self._backend.retry, ids)
+
+    def delete(self, ids: Sequence[str]) -> Sequence[Acted]:
+        return self._call("delete", len(ids), self._backend.delete, ids)
+
+    def pause_queue(self, queue: str) -> None:
+        self._call("pause_queue", 1, self._backend.pause_queue, queue)
+
+    def resume_queue(self, queue: str) -> None:
+        self._call("resume_queue", 1, self._backend.resume_queue, queue)
+
+    def purge(self, queue: str) -> int:
+        return self._call("purge", 1, self._backend.purge, queue)
+
+    def prune(
+        self,
+        *,
+        older_than: float,
+        states: Collection[State] = (),
+        keep: int | None = None,
+        limit: int = 10_000,
+    ) -> int:
+        return self._call(
+            "prune",
+            limit,
+            self._backend.prune,
+            older_than=older_than,
+            states=states,
+            keep=keep,
+            limit=limit,
+        )
+
+    def read_cells(self, prefix: str) -> Sequence[Cell]:
+        return self._call("read_cells", 1, self._backend.read_cells, prefix)
+
+    def write_cell(
+        self, key: str, value: str | None, *, expect: int | None, ttl: float | None = None
+    ) -> Cell | None:
+        return self._call(
+            "write_cell", 1, self._backend.write_cell, key, value, expect=expect, ttl=ttl
+        )
+
+    def close(self) -> None:
+        self._backend.close()

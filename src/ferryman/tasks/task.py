@@ -1,0 +1,117 @@
+"""A handler under a name, with how its jobs are pushed and run."""
+
+from __future__ import annotations
+
+import inspect
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+from ferryman.errors import InvalidMessage, TaskError
+from ferryman.message import MAX_NAME, Message, check_name, encode
+from ferryman.tasks.aio import AsyncTask
+from ferryman.tasks.signature import Signature
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ferryman.job import Job
+    from ferryman.tasks.handle import Handle
+    from ferryman.tasks.options import Options
+    from ferryman.tasks.tasks import Tasks
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Task(AsyncTask[P, R], Generic[P, R]):
+    """A declared handler. Calling it runs the function here and now; `push` hands it over."""
+
+    def __init__(
+        self,
+        handler: Callable[..., Any],
+        *,
+        name: str,
+        options: Options,
+        tasks: Tasks,
+        version: int = 1,
+    ) -> None:
+        check_name("task", name, MAX_NAME)
+        self.name = name
+        self.handler = handler
+        self.options = options
+        self.version = version
+        self.is_async = inspect.iscoroutinefunction(handler)
+        self.signature = Signature(handler, name)
+        self._tasks = tasks
+        self._upcasters: dict[int, Callable[[Any], Any]] = {}
+        update_wrapper(self, handler)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.handler(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<Task {self.name!r} on queue {self.options.queue!r}>"
+
+    def push(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+        """Hand over one job with these arguments; the job's own parameter is left out."""
+        return self._tasks.push([self.message(*args, **kwargs)], self)[0]
+
+    def push_many(self, items: Iterable[Any]) -> Sequence[Handle[R]]:
+        """Hand over a job for each item: its arguments as a tuple or a dict, or its only one."""
+        return self._tasks.push([self._item(item) for item in items], self)
+
+    def using(self, **options: Any) -> Task[P, R]:
+        """The same task with other `Options` for what is pushed through it."""
+        twin: Task[P, R] = Task.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin.options = self.options.using(**options)
+        return twin
+
+    def message(self, *args: Any, **kwargs: Any) -> Message:
+        """The message that `push` would hand over, checked."""
+        return self._message(self.signature.payload(args, kwargs))
+
+    def message_of(self, payload: Any, **options: Any) -> Message:
+        """A message with a ready-made payload, checked against the parameters."""
+        self.signature.check(payload)
+        return self.using(**options)._message(payload)
+
+    def upcaster(self, from_version: int) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+        """Declare how a payload of `from_version` becomes one of the next version."""
+
+        def declare(upcast: Callable[[Any], Any]) -> Callable[[Any], Any]:
+            if not 1 <= from_version < self.version:
+                raise TaskError(
+                    f"task {self.name!r} is version {self.version}: nothing leads there"
+                )
+            self._upcasters[from_version] = upcast
+            return upcast
+
+        return declare
+
+    def arguments(self, job: Job) -> dict[str, Any]:
+        """Keyword arguments for the handler; older payloads are brought up to this version."""
+        payload = job.payload
+        for version in range(job.version, self.version):
+            upcast = self._upcasters.get(version)
+            if upcast is None:
+                raise InvalidMessage(
+                    "version", f"task {self.name!r} has no upcaster from {version} to {version + 1}"
+                )
+            payload = upcast(payload)
+        return self.signature.arguments(payload, job)
+
+    def _item(self, item: Any) -> Message:
+        if isinstance(item, tuple):
+            return self.message(*item)
+        if isinstance(item, dict) and self.signature.arity != 1:
+            return self.message(**item)
+        return self.message(item)
+
+    def _message(self, payload: Any) -> Message:
+        return Message(
+            task=self.name,
+            body=encode(payload),
+            version=self.version,
+            **self.options.fields(self._tasks.priorities),
+        )

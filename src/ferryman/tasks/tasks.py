@@ -1,0 +1,102 @@
+"""A group of tasks, which a module can declare before any Ferry exists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+from ferryman.errors import TaskError
+from ferryman.outcomes import Retry
+from ferryman.tasks.options import DEFAULT_PRIORITIES, DEFAULT_TIMEOUT, Options
+from ferryman.tasks.task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from ferryman.message import Message
+    from ferryman.tasks.decorator import Decorator
+    from ferryman.tasks.handle import Handle
+    from ferryman.tasks.options import Seconds
+
+T = TypeVar("T")
+
+
+class Carrier(Protocol):
+    """Who takes messages to a store: the Ferry that a group has joined."""
+
+    @property
+    def priorities(self) -> Mapping[str, int]: ...
+
+    def carry(
+        self,
+        messages: Sequence[Message],
+        task: Task[..., Any] | None,
+        *,
+        connection: object | None = None,
+    ) -> Sequence[Handle[Any]]: ...
+
+
+class Tasks:
+    """Tasks by name. `ferry.include(tasks)` joins them to a Ferry; until then they cannot push."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, Task[..., Any]] = {}
+        self._carrier: Carrier | None = None
+
+    def task(
+        self,
+        *,
+        name: str | None = None,
+        queue: str = "default",
+        retry: Retry | None = None,
+        timeout: Seconds = DEFAULT_TIMEOUT,
+        priority: int | str = 0,
+        version: int = 1,
+    ) -> Decorator:
+        """Declare a handler, `def` or `async def`.
+
+        `name` is the function's own unless given; `timeout` is seconds for one attempt;
+        `version` numbers the payload's shape (see `Task.upcaster`).
+        """
+        options = Options(queue=queue, retry=retry or Retry(), timeout=timeout, priority=priority)
+        options.fields({priority: 0} if isinstance(priority, str) else {})
+
+        def declare(handler: Callable[..., Any]) -> Task[..., Any]:
+            chosen = name or handler.__name__
+            task: Task[..., Any] = Task(
+                handler, name=chosen, options=options, tasks=self, version=version
+            )
+            self.add(task)
+            return task
+
+        return cast("Decorator", declare)
+
+    def add(self, task: Task[..., Any]) -> None:
+        if (other := self._tasks.get(task.name)) is not None and other.handler is not task.handler:
+            raise TaskError(
+                f"two handlers are named {task.name!r}: give one of them another with name=…"
+            )
+        self._tasks[task.name] = task
+
+    def get(self, name: str) -> Task[..., Any] | None:
+        return self._tasks.get(name)
+
+    def __iter__(self) -> Iterator[Task[..., Any]]:
+        return iter(list(self._tasks.values()))
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def join(self, carrier: Carrier) -> None:
+        """Push through this Ferry from now on."""
+        if self._carrier not in (None, carrier):
+            raise TaskError("these tasks have already joined another Ferry")
+        self._carrier = carrier
+
+    @property
+    def priorities(self) -> Mapping[str, int]:
+        return DEFAULT_PRIORITIES if self._carrier is None else self._carrier.priorities
+
+    def push(self, messages: Sequence[Message], task: Task[..., Any]) -> Sequence[Handle[Any]]:
+        if self._carrier is None:
+            raise TaskError(f"task {task.name!r} has joined no Ferry: call ferry.include(tasks)")
+        return self._carrier.carry(messages, task)

@@ -1,0 +1,146 @@
+"""One job that this process holds, from its poll to its settlement."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import TYPE_CHECKING, Any, Literal
+
+from ferryman.errors import InvalidMessage, LeaseLost
+from ferryman.job import LogLine
+from ferryman.message import encode
+from ferryman.queue.heartbeat import Beat
+from ferryman.tasks.aio import offload
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from ferryman.job import Job
+    from ferryman.worker.leases import LeaseKeeper
+
+Stop = Literal["cancel", "pause", "lost", "timeout", "drain"]
+
+MAX_LOG = 10_000
+
+
+class Stopped(BaseException):
+    """Unwinds a handler at a safe point. Not an Exception, so `except Exception` lets it by."""
+
+    def __init__(self, reason: Stop) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Claim:
+    """The worker's side of a lease, and what `job.progress()` and its kin do inside a handler."""
+
+    __slots__ = (
+        "_checkpoint",
+        "_ended",
+        "_keeper",
+        "_logs",
+        "_note",
+        "_percent",
+        "async_task",
+        "deadline",
+        "job",
+        "on_loop",
+        "started",
+        "stop_reason",
+        "trusted_until",
+    )
+
+    def __init__(self, job: Job, keeper: LeaseKeeper, trusted_until: float) -> None:
+        self.job = job
+        self.trusted_until = trusted_until
+        self.stop_reason: Stop | None = None
+        self.started: float | None = None
+        self.deadline: float | None = None
+        self.on_loop = False
+        self.async_task: asyncio.Task[None] | None = None
+        self._keeper = keeper
+        self._percent: float | None = None
+        self._note: str | None = None
+        self._logs: list[LogLine] = []
+        self._checkpoint = job.stored_checkpoint
+        self._ended = threading.Lock()
+        # The job came fresh from the store and is ours alone: binding it in place saves a copy.
+        object.__setattr__(job, "run", self)
+
+    @property
+    def stopping(self) -> bool:
+        return self.stop_reason is not None
+
+    @property
+    def ended(self) -> bool:
+        return self._ended.locked()
+
+    def end(self) -> bool:
+        """Whether the caller is the one who settles this claim: true once, then never again.
+
+        A handler's return, its timeout and a drain can race; only one of them may settle.
+        """
+        return self._ended.acquire(blocking=False)
+
+    def stop(self, reason: Stop) -> None:
+        """Ask the handler to stop at its next safe point; an async one is cancelled."""
+        if self.stop_reason is None:
+            self.stop_reason = reason
+        task = self.async_task
+        if task is not None and reason != "pause":
+            task.get_loop().call_soon_threadsafe(task.cancel)
+
+    def running_as(self, task: asyncio.Task[None]) -> None:
+        """The loop has begun this async handler; a stop asked before that takes effect now."""
+        self.async_task = task
+        if self.stop_reason is not None:
+            self.stop(self.stop_reason)
+
+    def now(self) -> float:
+        return self._keeper.now()
+
+    def progress(self, percent: float, note: str | None) -> None:
+        if not 0 <= percent <= 100:
+            raise InvalidMessage("percent", f"must be from 0 to 100, got {percent}")
+        self._percent, self._note = float(percent), note
+        self._keeper.report_soon()
+        self._safe_point()
+
+    def log(self, text: str) -> None:
+        self._logs.append(LogLine(self.now(), str(text)[:MAX_LOG]))
+        self._keeper.report_soon()
+
+    def checkpoint(self, value: Any) -> Any:
+        if value is None:
+            return None if self._checkpoint is None else json.loads(self._checkpoint)
+        text = encode(value, "checkpoint")
+        if not self._keeper.beat_one(self, checkpoint=text):
+            raise LeaseLost(self.job.id, self.job.fence)
+        self._checkpoint = text
+        self._safe_point()
+        return value
+
+    async def acheckpoint(self, value: Any) -> Any:
+        return await offload(self.checkpoint, value)
+
+    def beat(self, checkpoint: str | None = None) -> Beat:
+        """Take what was reported since the last beat; `untake` puts it back if it got lost."""
+        percent, note, logs = self.take_report()
+        job = self.job
+        return Beat(job.id, job.fence, percent, note, checkpoint, logs)
+
+    def take_report(self) -> tuple[float | None, str | None, tuple[LogLine, ...]]:
+        if self._percent is None and not self._logs:
+            return None, None, ()
+        percent, self._percent = self._percent, None
+        logs, self._logs = tuple(self._logs), []
+        return percent, self._note if percent is not None else None, logs
+
+    def untake(self, beat: Beat) -> None:
+        if self._percent is None:
+            self._percent, self._note = beat.percent, beat.note
+        self._logs[:0] = beat.logs
+
+    def _safe_point(self) -> None:
+        if self.stop_reason is not None:
+            raise Stopped(self.stop_reason)

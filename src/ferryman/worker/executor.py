@@ -1,0 +1,159 @@
+"""Runs one job: from a claim to the settlement that says how it ended. No storage here."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from ferryman.errors import InvalidMessage, LeaseLost
+from ferryman.job import Job, JobError
+from ferryman.lifecycle import Verdict
+from ferryman.outcomes import Cancel, Fail, Outcome, Retry, Snooze
+from ferryman.queue.settlement import Settlement
+from ferryman.tasks.conversion import encode_result
+from ferryman.worker.claim import Stopped
+
+if TYPE_CHECKING:
+    from ferryman.tasks.task import Task
+    from ferryman.tasks.tasks import Tasks
+    from ferryman.worker.claim import Claim
+
+UNKNOWN_TASK_DELAY = 10.0
+"""Seconds before another worker, perhaps of a newer release, may look at the job again."""
+MAX_TRACEBACK = 20_000
+
+_current: contextvars.ContextVar[Job | None] = contextvars.ContextVar("ferryman_job", default=None)
+
+
+def current_job() -> Job | None:
+    """The job whose handler runs here, for code that was not handed it."""
+    return _current.get()
+
+
+class Executor:
+    """Turns what a handler does into a `Settlement`, for `def` and `async def` alike."""
+
+    def __init__(self, tasks: Tasks, worker: str) -> None:
+        self._tasks = tasks
+        self._worker = worker
+
+    def task_of(self, claim: Claim) -> Task[..., Any] | None:
+        """The task that can run this job; None: unknown here, or of a newer version."""
+        task = self._tasks.get(claim.job.task)
+        return task if task is not None and claim.job.version <= task.version else None
+
+    def run(self, claim: Claim, task: Task[..., Any]) -> Settlement:
+        token = _current.set(claim.job)
+        try:
+            return self._said(claim, task, task.handler(**_arguments(claim, task)))
+        except BaseException as error:
+            return self._raised(claim, task, error)
+        finally:
+            _current.reset(token)
+
+    async def run_async(self, claim: Claim, task: Task[..., Any]) -> Settlement:
+        token = _current.set(claim.job)
+        try:
+            return self._said(claim, task, await task.handler(**_arguments(claim, task)))
+        except BaseException as error:
+            return self._raised(claim, task, error)
+        finally:
+            _current.reset(token)
+
+    def unknown(self, claim: Claim) -> Settlement:
+        """Give back a job that no handler here can run."""
+        job = claim.job
+        why = (
+            f"no handler for task {job.task!r} in this worker"
+            if self._tasks.get(job.task) is None
+            else f"task {job.task!r} version {job.version} is newer than this worker's"
+        )
+        return self._settle(
+            claim, Verdict.GIVE_BACK, error=("unknown_task", why), delay=UNKNOWN_TASK_DELAY
+        )
+
+    def give_back(self, claim: Claim) -> Settlement:
+        """Hand a claim back, uncharged and without a mark on the job: it did nothing wrong."""
+        return self._settle(claim, Verdict.GIVE_BACK)
+
+    def timed_out(self, claim: Claim, seconds: float) -> Settlement:
+        """Charge an attempt that ran over its time."""
+        return self._settle(
+            claim, Verdict.NACK, error=("timeout", f"ran longer than its timeout of {seconds:g} s")
+        )
+
+    def _said(self, claim: Claim, task: Task[..., Any], value: Any) -> Settlement:
+        if isinstance(value, Outcome):
+            return self._raised(claim, task, value)
+        try:
+            result = encode_result(value)
+        except InvalidMessage as error:
+            return self._raised(claim, task, Fail(f"its result cannot be kept: {error}"))
+        return self._settle(claim, Verdict.ACK, result=result)
+
+    def _raised(self, claim: Claim, task: Task[..., Any], error: BaseException) -> Settlement:
+        match error:
+            case Snooze():
+                return self._settle(claim, Verdict.GIVE_BACK, delay=error.seconds)
+            case Retry(after=after):
+                policy = task.options.retry
+                delay = after if after is not None else policy.backoff.delay(claim.job.attempts)
+                return self._settle(claim, Verdict.NACK, error=("retry", str(error)), delay=delay)
+            case Fail():
+                return self._settle(claim, Verdict.FAIL, error=("fail", str(error)))
+            case Cancel():
+                return self._settle(claim, Verdict.CANCEL, error=("cancel", str(error)))
+            case Stopped() | asyncio.CancelledError() if claim.stopping:
+                return self._settle(claim, Verdict.GIVE_BACK)
+            case LeaseLost() if claim.stop_reason == "lost":
+                return self._settle(claim, Verdict.GIVE_BACK)
+            case _:
+                return self._error(claim, task, error)
+
+    def _error(self, claim: Claim, task: Task[..., Any], error: BaseException) -> Settlement:
+        delay = task.options.retry.decide(error, claim.job.attempts)
+        verdict = Verdict.FAIL if delay is None else Verdict.NACK
+        text = "".join(traceback.format_exception_only(error)).strip()
+        trace = "".join(traceback.format_exception(error))[-MAX_TRACEBACK:]
+        return self._settle(
+            claim, verdict, error=(type(error).__name__, text), delay=delay, trace=trace
+        )
+
+    def _settle(
+        self,
+        claim: Claim,
+        verdict: Verdict,
+        *,
+        result: str | None = None,
+        error: tuple[str, str] | None = None,
+        delay: float | None = None,
+        trace: str | None = None,
+    ) -> Settlement:
+        job = claim.job
+        percent, note, logs = claim.take_report()
+        kept = None
+        if error is not None:
+            kind, text = error
+            kept = JobError(job.attempts, claim.now(), self._worker, kind, text, trace)
+        return Settlement(
+            job.id,
+            job.fence,
+            job.queue,
+            verdict,
+            result=result,
+            error=kept,
+            delay=delay,
+            percent=percent,
+            note=note,
+            logs=logs,
+        )
+
+
+def _arguments(claim: Claim, task: Task[..., Any]) -> dict[str, Any]:
+    try:
+        return task.arguments(claim.job)
+    except InvalidMessage as error:
+        # No later attempt with the same code could read it either.
+        raise Fail(f"its payload does not fit task {task.name!r}: {error}") from error

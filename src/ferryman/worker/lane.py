@@ -1,0 +1,137 @@
+"""One queue's slots in this worker, and the small buffer of claims that waits for them."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ferryman.worker.claim import Claim
+
+BUFFER_SECONDS = 0.1
+"""A buffered claim waits at most about this long, so that it never blocks a more urgent one."""
+MAX_BUFFER = 500
+
+
+class Lane:
+    """Runs at most `slots` jobs of one queue at a time, on threads that are made when needed.
+
+    `start` runs one claim in the calling thread, or sets it going on the event loop; either way it
+    keeps its slot until `finished` is called.
+    """
+
+    def __init__(self, queue: str, slots: int, start: Callable[[Claim], None]) -> None:
+        self.queue = queue
+        self.slots = slots
+        self._start = start
+        self._buffer: deque[Claim] = deque()
+        self._running: dict[Claim, None] = {}
+        self._zombies: set[Claim] = set()
+        self._changed = threading.Condition()
+        self._threads = 0
+        self._idle = 0
+        self._closed = False
+        self._mean: float | None = None
+        self.freed: Callable[[], None] = lambda: None
+
+    def room(self) -> int:
+        """How many claims to fetch now: none until half of the buffer is used up.
+
+        Fetching by halves keeps batches large without letting the slots run dry.
+        """
+        with self._changed:
+            if self._closed:
+                return 0
+            wanted = self.slots + self._buffer_size()
+            free = wanted - len(self._running) - len(self._buffer)
+            starved = len(self._buffer) == 0 and len(self._running) < self.slots
+            return free if starved or free * 2 >= wanted else 0
+
+    def add(self, claims: Sequence[Claim]) -> Sequence[Claim]:
+        """Take claims in order; returns those that came too late, because the lane is closed."""
+        with self._changed:
+            if self._closed:
+                return claims
+            self._buffer.extend(claims)
+            self._staff()
+            self._changed.notify(min(len(claims), self._idle))
+        return ()
+
+    def finished(self, claim: Claim, seconds: float) -> None:
+        """A slot is free again after this long."""
+        with self._changed:
+            if claim not in self._running:
+                return
+            del self._running[claim]
+            self._mean = seconds if self._mean is None else self._mean * 0.9 + seconds * 0.1
+            self._changed.notify()
+            low = len(self._buffer) * 2 <= self._buffer_size()
+        if low:
+            self.freed()
+
+    def disown(self, claim: Claim) -> None:
+        """Give up on a handler that does not stop: its slot and its thread are replaced."""
+        with self._changed:
+            if claim not in self._running:
+                return
+            del self._running[claim]
+            if not claim.on_loop:
+                self._threads -= 1
+                self._zombies.add(claim)
+            self._staff()
+            self._changed.notify()
+        self.freed()
+
+    def close(self) -> Sequence[Claim]:
+        """Start nothing more; returns the claims that were still waiting."""
+        with self._changed:
+            self._closed = True
+            waiting = list(self._buffer)
+            self._buffer.clear()
+            self._changed.notify_all()
+            return waiting
+
+    @property
+    def running(self) -> Sequence[Claim]:
+        with self._changed:
+            return list(self._running)
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._running or self._buffer)
+
+    def _buffer_size(self) -> int:
+        if self._mean is None:
+            return 0
+        return min(MAX_BUFFER, int(self.slots * BUFFER_SECONDS / max(self._mean, 1e-6)))
+
+    def _staff(self) -> None:
+        """Another thread, if a claim could start and nobody is there to take it."""
+        startable = bool(self._buffer) and len(self._running) < self.slots
+        if startable and self._idle == 0 and self._threads < self.slots:
+            self._threads += 1
+            name = f"ferryman-{self.queue}"
+            threading.Thread(target=self._work, name=name, daemon=True).start()
+
+    def _work(self) -> None:
+        while (claim := self._take()) is not None:
+            self._start(claim)
+            if claim in self._zombies:
+                self._zombies.discard(claim)
+                return  # disowned meanwhile: another thread has this one's place
+
+    def _take(self) -> Claim | None:
+        with self._changed:
+            while not (self._buffer and len(self._running) < self.slots):
+                if self._closed:
+                    return None
+                self._idle += 1
+                self._changed.wait()
+                self._idle -= 1
+            claim = self._buffer.popleft()
+            self._running[claim] = None
+            self._staff()
+            return claim

@@ -1,0 +1,79 @@
+"""Claims jobs for free slots and hands them to their lanes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferryman.worker.loop import Loop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ferryman.events import Events
+    from ferryman.queue.contract import Backend
+    from ferryman.worker.claim import Claim
+    from ferryman.worker.lane import Lane
+    from ferryman.worker.leases import LeaseKeeper
+
+WAIT = 0.25
+"""Seconds of one wait at the store: how late a stop can be noticed."""
+WAIT_WHILE_BUSY = 0.05
+"""The same while some lane is full, because that lane may get room meanwhile."""
+
+
+class Poller(Loop):
+    """Polls when a lane has room; when the store has nothing, waits there for a push.
+
+    `poll_every` bounds that wait: a wake-up is only a hint, polling alone is always correct.
+    """
+
+    name = "poller"
+
+    def __init__(
+        self,
+        backend: Backend,
+        keeper: LeaseKeeper,
+        lanes: Mapping[str, Lane],
+        *,
+        poll_every: float,
+        give_back: Callable[[Claim], None],
+        events: Events,
+        died: Callable[[str, BaseException], None],
+    ) -> None:
+        super().__init__(events, died)
+        self._backend = backend
+        self._keeper = keeper
+        self._lanes = lanes
+        self._poll_every = poll_every
+        self._give_back = give_back
+        self._empty_polls = 0
+        self.last_success = backend.clock.monotonic()
+        for lane in lanes.values():
+            lane.freed = self.wake
+
+    def turn(self) -> float:
+        rooms = {queue: room for queue, lane in self._lanes.items() if (room := lane.room())}
+        if not rooms:
+            return self._poll_every
+        claims = self._keeper.poll(rooms)
+        self.last_success = self._backend.clock.monotonic()
+        for queue in rooms:
+            mine = [claim for claim in claims if claim.job.queue == queue]
+            for late in self._lanes[queue].add(mine) if mine else ():
+                self._give_back(late)
+        if claims:
+            self._empty_polls = 0
+            return 0.0
+        return self._await_work(rooms)
+
+    def _await_work(self, rooms: Mapping[str, int]) -> float:
+        """Wait for a push; the returned pause keeps wake-ups that lead to nothing from spinning."""
+        wait = WAIT if len(rooms) == len(self._lanes) else WAIT_WHILE_BUSY
+        waited = 0.0
+        while waited < self._poll_every and not self.stopping and not self._wake.is_set():
+            if self._backend.wait(rooms.keys(), min(wait, self._poll_every)):
+                self._empty_polls += 1
+                return 0.0 if self._empty_polls < 3 else min(0.05, 0.002 * self._empty_polls)
+            self._empty_polls = 0
+            waited += wait
+        return 0.0

@@ -1,0 +1,94 @@
+"""Sends settlements in batches, without making an idle one wait."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from typing import TYPE_CHECKING
+
+from ferryman.job import State
+from ferryman.lifecycle import Verdict
+from ferryman.worker.loop import Loop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferryman.events import Events
+    from ferryman.queue.contract import Backend
+    from ferryman.queue.settlement import Receipt, Settlement
+    from ferryman.worker.claim import Claim
+    from ferryman.worker.leases import LeaseKeeper
+
+BATCH = 500
+
+_EVENTS = {
+    State.COMPLETED: "job.completed",
+    State.FAILED: "job.failed",
+    State.CANCELLED: "job.cancelled",
+    State.PAUSED: "job.paused",
+}
+
+
+class Settler(Loop):
+    """While one batch is on its way the next one gathers, so batches grow only under load.
+
+    An unavailable backend loses nothing: the claims stay held, and the same batch is sent again.
+    """
+
+    name = "settler"
+
+    def __init__(
+        self,
+        backend: Backend,
+        keeper: LeaseKeeper,
+        events: Events,
+        died: Callable[[str, BaseException], None],
+    ) -> None:
+        super().__init__(events, died)
+        self._backend = backend
+        self._keeper = keeper
+        self._waiting: deque[tuple[Claim, Settlement]] = deque()
+        self._empty = threading.Condition()
+
+    def add(self, claim: Claim, settlement: Settlement) -> None:
+        self._waiting.append((claim, settlement))
+        self._wake.set()
+
+    @property
+    def backlog(self) -> int:
+        return len(self._waiting)
+
+    def flush(self, timeout: float) -> bool:
+        """Wait until everything added so far is settled; False if that took too long."""
+        with self._empty:
+            return self._empty.wait_for(lambda: not self._waiting, timeout)
+
+    def turn(self) -> float:
+        while self._waiting:
+            batch = [self._waiting[index] for index in range(min(BATCH, len(self._waiting)))]
+            receipts = self._backend.settle([settlement for _, settlement in batch])
+            self._keeper.drop(claim for claim, _ in batch)
+            for _ in batch:
+                self._waiting.popleft()
+            for (claim, settlement), receipt in zip(batch, receipts, strict=True):
+                self._tell(claim, settlement, receipt)
+        with self._empty:
+            self._empty.notify_all()
+        return 60.0
+
+    def _tell(self, claim: Claim, settlement: Settlement, receipt: Receipt) -> None:
+        if not receipt.applied:
+            self._events.emit("job.lost", job=claim.job, worker=self._keeper.worker)
+            return
+        name = _EVENTS.get(receipt.state or State.PENDING)
+        if name is None:
+            name = "job.retried" if settlement.verdict is Verdict.NACK else "job.returned"
+        if self._events.wanted(name):
+            self._events.emit(
+                name,
+                job=claim.job,
+                state=receipt.state,
+                error=settlement.error,
+                delay=settlement.delay,
+                worker=self._keeper.worker,
+            )

@@ -1,0 +1,84 @@
+"""What every worker does for all: reap expired leases, prune history, show itself."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ferryman.worker.loop import Loop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ferryman.events import Events
+    from ferryman.queue.contract import Backend
+
+PRUNE_EVERY = 600.0
+WORKER_CELLS = "worker/"
+
+
+class Upkeep(Loop):
+    """Reaps at the start and every few seconds: a crash is repaired while others run."""
+
+    name = "upkeep"
+
+    def __init__(
+        self,
+        backend: Backend,
+        worker: str,
+        *,
+        every: float,
+        row_every: float,
+        history: float | None,
+        row: Callable[[], Mapping[str, Any]],
+        events: Events,
+        died: Callable[[str, BaseException], None],
+    ) -> None:
+        super().__init__(events, died)
+        self._backend = backend
+        self._worker = worker
+        self._every = every
+        self._row_every = row_every
+        self._history = history
+        self._row = row
+        self._next_row = 0.0
+        self._next_prune = 0.0
+
+    def turn(self) -> float:
+        now = self._backend.clock.monotonic()
+        if now >= self._next_row:
+            self._show()
+            self._next_row = now + self._row_every
+        self.reap()
+        if self._history is not None and now >= self._next_prune:
+            self.prune(self._history)
+            self._next_prune = now + PRUNE_EVERY
+        return self._every
+
+    def reap(self) -> None:
+        """Return expired leases until none is left."""
+        while reaped := self._backend.reap():
+            for job in reaped:
+                self._events.emit("job.reaped", reaped=job, worker=self._worker)
+
+    def prune(self, history: float) -> None:
+        """Delete finished jobs older than `history` seconds, in batches."""
+        while not self.stopping:
+            pruned = self._backend.prune(older_than=history)
+            if not pruned:
+                return
+            self._events.emit("history.pruned", count=pruned)
+
+    def leave(self) -> None:
+        """Take this worker's row away."""
+        self._write(None)
+
+    def _show(self) -> None:
+        self._write(json.dumps(self._row()))
+
+    def _write(self, value: str | None) -> None:
+        if not self._backend.capabilities.cells:
+            return
+        self._backend.write_cell(
+            WORKER_CELLS + self._worker, value, expect=None, ttl=self._row_every * 4
+        )

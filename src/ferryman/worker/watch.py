@@ -1,0 +1,44 @@
+"""Notices handlers that run over their timeout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferryman.worker.loop import Loop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ferryman.clock import Clock
+    from ferryman.events import Events
+    from ferryman.worker.claim import Claim
+    from ferryman.worker.lane import Lane
+
+EVERY = 0.1
+
+
+class Watch(Loop):
+    """Looks at what runs ten times a second; `over` is called for each claim past its deadline."""
+
+    name = "watch"
+
+    def __init__(
+        self,
+        lanes: Iterable[Lane],
+        over: Callable[[Claim, Lane], None],
+        clock: Clock,
+        events: Events,
+        died: Callable[[str, BaseException], None],
+    ) -> None:
+        super().__init__(events, died)
+        self._lanes = list(lanes)
+        self._over = over
+        self._clock = clock
+
+    def turn(self) -> float:
+        now = self._clock.monotonic()
+        for lane in self._lanes:
+            for claim in lane.running:
+                if claim.deadline is not None and now > claim.deadline:
+                    self._over(claim, lane)
+        return EVERY

@@ -1,0 +1,253 @@
+"""One worker process: the loops that claim, run, keep, settle and tidy, put together."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ferryman.errors import TaskError
+from ferryman.ids import new_id
+from ferryman.worker.event_loop import EventLoopThread
+from ferryman.worker.executor import Executor
+from ferryman.worker.lane import Lane
+from ferryman.worker.leases import LeaseKeeper
+from ferryman.worker.poller import Poller
+from ferryman.worker.settler import Settler
+from ferryman.worker.signals import on_signals
+from ferryman.worker.upkeep import Upkeep
+from ferryman.worker.watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ferryman.events import Events
+    from ferryman.queue.contract import Backend
+    from ferryman.queue.settlement import Settlement
+    from ferryman.tasks.task import Task
+    from ferryman.tasks.tasks import Tasks
+    from ferryman.worker.claim import Claim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """A worker's numbers, in seconds. `history` None keeps finished jobs for ever.
+
+    `patience` is how long polling may fail before the worker gives up and exits with code 1.
+    """
+
+    lease: float = 60.0
+    poll_every: float = 1.0
+    drain: float = 25.0
+    reap_every: float = 5.0
+    history: float | None = 7 * 86_400.0
+    patience: float = 300.0
+
+
+class Worker:
+    """Claims jobs from `queues` (name to slots) and runs them until it is told to stop."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        tasks: Tasks,
+        queues: Mapping[str, int],
+        *,
+        events: Events,
+        settings: Settings | None = None,
+        on_start: Sequence[Callable[[], object]] = (),
+        on_stop: Sequence[Callable[[], object]] = (),
+    ) -> None:
+        if not queues or min(queues.values()) < 1:
+            raise TaskError(
+                f"a worker needs queues with at least one slot each, got {dict(queues)}"
+            )
+        self.id = f"{socket.gethostname()}:{os.getpid()}:{new_id()[-6:]}"
+        self.settings = settings or Settings()
+        self.error: BaseException | None = None
+        self._backend = backend
+        self._tasks = tasks
+        self._events = events
+        self._hooks = (tuple(on_start), tuple(on_stop))
+        self._stop = threading.Event()
+        self._now = threading.Event()
+        self._started_at = backend.clock.now()
+        self._lanes = {name: Lane(name, slots, self._start_job) for name, slots in queues.items()}
+        self._executor = Executor(tasks, self.id)
+        self._loop = EventLoopThread()
+        self._assemble()
+
+    def _assemble(self) -> None:
+        backend, events, died = self._backend, self._events, self._loop_died
+        lease = self.settings.lease
+        self._keeper = LeaseKeeper(backend, self.id, lease=lease, events=events, died=died)
+        self._settler = Settler(backend, self._keeper, events, died)
+        self._poller = Poller(
+            backend,
+            self._keeper,
+            self._lanes,
+            poll_every=self.settings.poll_every,
+            give_back=self._give_back,
+            events=events,
+            died=died,
+        )
+        self._watch = Watch(self._lanes.values(), self._timed_out, backend.clock, events, died)
+        self._upkeep = Upkeep(
+            backend,
+            self.id,
+            every=min(self.settings.reap_every, lease / 2),
+            row_every=max(1.0, lease / 3),
+            history=self.settings.history,
+            row=self._row,
+            events=events,
+            died=died,
+        )
+
+    def run(self) -> int:
+        """Work until `stop`, SIGTERM or SIGINT, then drain; 0, or 1 after a fatal error."""
+        with on_signals(self.stop, self._now_too):
+            self.start()
+            while not self._stop.wait(1.0):
+                self._check_patience()
+            self._finish()
+        return 0 if self.error is None else 1
+
+    def start(self) -> None:
+        """Begin to work in the background; `stop` and `join` end it."""
+        for hook in self._hooks[0]:
+            hook()
+        for loop in (self._keeper, self._settler, self._upkeep, self._watch, self._poller):
+            loop.start()
+        self._events.emit("worker.started", worker=self.id, queues=self._slots())
+
+    def stop(self) -> None:
+        """Ask for a drain; returns at once."""
+        self._stop.set()
+
+    def join(self) -> None:
+        """Drain and end what `start` began."""
+        self._stop.set()
+        self._finish()
+
+    @property
+    def ready(self) -> bool:
+        """Whether polling has succeeded lately and no drain is under way."""
+        silent = self._backend.clock.monotonic() - self._poller.last_success
+        return not self._stop.is_set() and silent < max(10.0, 3 * self.settings.poll_every)
+
+    # -- one job
+
+    def _start_job(self, claim: Claim) -> None:
+        lane = self._lanes[claim.job.queue]
+        task = self._executor.task_of(claim)
+        claim.started = self._backend.clock.monotonic()
+        if claim.stopping or task is None:
+            lost = claim.stopping
+            give = self._executor.give_back if lost else self._executor.unknown
+            self._end(claim, lane, give(claim))
+            return
+        timeout = claim.job.timeout or task.options.timeout
+        claim.deadline = None if timeout is None else claim.started + float(timeout)  # type: ignore[arg-type]
+        self._events.emit("job.started", job=claim.job, worker=self.id)
+        if task.is_async:
+            claim.on_loop = True
+            self._loop.submit(lambda: self._run_async(claim, lane, task), claim.running_as)
+        else:
+            self._end(claim, lane, self._executor.run(claim, task))
+
+    async def _run_async(self, claim: Claim, lane: Lane, task: Task[..., Any]) -> None:
+        self._end(claim, lane, await self._executor.run_async(claim, task))
+
+    def _end(self, claim: Claim, lane: Lane, settlement: Settlement) -> None:
+        if claim.end():
+            self._settler.add(claim, settlement)
+        seconds = self._backend.clock.monotonic() - (claim.started or 0.0)
+        lane.finished(claim, seconds)
+
+    def _timed_out(self, claim: Claim, lane: Lane) -> None:
+        if claim.end():
+            seconds = (claim.deadline or 0.0) - (claim.started or 0.0)
+            self._settler.add(claim, self._executor.timed_out(claim, seconds))
+            self._events.emit("job.timed_out", job=claim.job, worker=self.id, seconds=seconds)
+        claim.stop("timeout")
+        lane.disown(claim)
+
+    def _give_back(self, claim: Claim) -> None:
+        if claim.end():
+            self._settler.add(claim, self._executor.give_back(claim))
+
+    # -- the end
+
+    def _finish(self) -> None:
+        deadline = self._backend.clock.monotonic() + self.settings.drain
+        self._events.emit("worker.draining", worker=self.id, running=len(self._running()))
+        self._poller.stop(self.settings.drain)
+        for lane in self._lanes.values():
+            for claim in lane.close():
+                self._give_back(claim)
+        # A tenth of the grace time is kept for giving back what does not end by itself.
+        self._wait_for_handlers(deadline - max(0.2, self.settings.drain * 0.1))
+        for claim in self._running():
+            claim.stop("drain")
+            self._give_back(claim)
+        self._settler.flush(max(0.2, deadline - self._backend.clock.monotonic()))
+        self._close()
+
+    def _wait_for_handlers(self, until: float) -> None:
+        while self._running() and not self._now.is_set():
+            left = until - self._backend.clock.monotonic()
+            if left <= 0 or self.error is not None:
+                return
+            self._now.wait(min(0.02, left))
+
+    def _close(self) -> None:
+        for loop in (self._watch, self._upkeep, self._settler, self._keeper):
+            loop.stop(1.0)
+        self._loop.stop()
+        if self.error is None:
+            self._upkeep.leave()
+        for hook in self._hooks[1]:
+            hook()
+        self._events.emit("worker.stopped", worker=self.id, error=self.error)
+
+    def _now_too(self) -> None:
+        self._now.set()
+        self._stop.set()
+
+    def _loop_died(self, name: str, error: BaseException) -> None:
+        self.error = self.error or error
+        self._events.emit("worker.broken", worker=self.id, loop=name, error=error)
+        self._stop.set()
+
+    def _check_patience(self) -> None:
+        silent = self._backend.clock.monotonic() - self._poller.last_success
+        if silent > self.settings.patience and not self._busy():
+            self._loop_died("poller", TimeoutError(f"no poll has succeeded for {silent:.0f} s"))
+
+    # -- what others see
+
+    def _running(self) -> Sequence[Claim]:
+        return [c for lane in self._lanes.values() for c in lane.running if not c.ended]
+
+    def _busy(self) -> bool:
+        return any(lane.room() == 0 for lane in self._lanes.values())
+
+    def _slots(self) -> dict[str, int]:
+        return {lane.queue: lane.slots for lane in self._lanes.values()}
+
+    def _row(self) -> Mapping[str, Any]:
+        from importlib.metadata import version
+
+        return {
+            "id": self.id,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "version": version("ferryman"),
+            "queues": self._slots(),
+            "running": len(self._running()),
+            "started_at": self._started_at,
+            "heartbeat_at": self._backend.clock.now(),
+            "lease": self.settings.lease,
+        }
