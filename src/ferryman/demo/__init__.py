@@ -1,0 +1,1 @@
+"""A small crossing that shows retries, a kill, and that nothing is lost: `ferryman demo`."""
