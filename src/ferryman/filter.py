@@ -25,7 +25,8 @@ AGES: Final = frozenset({"age", "finished"})
 MAX_TERMS: Final = 32
 MAX_LENGTH: Final = 2_000
 
-_TOKEN = re.compile(r'(-?)(?:([A-Za-z_][\w.\-]*):)?((?:"(?:[^"\\]|\\.)*"|[^\s",]|,)+)')
+_VALUE = r'(?:"(?:[^"\\]|\\.)*"|[^\s",]+)'
+_TOKEN = re.compile(rf"(-?)(?:([A-Za-z_][\w.\-]*):)?({_VALUE}(?:,{_VALUE})*)(?!\S)")
 _PART = re.compile(r'"((?:[^"\\]|\\.)*)"|([^",]+)')
 _COMPARE = re.compile(r"(>=|<=|>|<)(.+)")
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
@@ -92,6 +93,8 @@ def _terms(text: str) -> Iterable[Term]:
         if match is None:
             raise InvalidFilter(f"cannot read the filter at {text[position : position + 20]!r}")
         negation, name, raw = match.groups()
+        if name is None and raw.endswith(":"):
+            raise InvalidFilter(f"{raw} has no value")
         yield _term(name or "text", raw, bool(negation))
         position = match.end()
 
@@ -140,7 +143,7 @@ def _values(raw: str) -> tuple[str, ...]:
 def _number(head: str, text: str) -> float:
     try:
         return float(int(text))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InvalidFilter(f"{head}:{text}: must be a whole number") from None
 
 

@@ -20,7 +20,8 @@ def child_id(parent_id: str, generation: int, edge: str, index: int | str) -> st
 
     Handing over twice is therefore harmless; a retried parent (new generation) has new children.
     """
-    parts = (parent_id, str(generation), edge, str(index))
+    # An index and a key that look alike are two children.
+    parts = (parent_id, str(generation), edge, type(index).__name__, str(index))
     digest = hashlib.sha256("\0".join(parts).encode()).digest()
     number = int.from_bytes(digest[:16])
     return _dashed(number & ~(0xF << 76) & ~(3 << 62) | 8 << 76 | 2 << 62)

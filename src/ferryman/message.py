@@ -76,6 +76,8 @@ class Message:
             check_seconds("expires", self.expires, above_zero=True)
         if self.timeout is not None:
             check_seconds("timeout", self.timeout, above_zero=True)
+        if self.backoff is not None:
+            _check_backoff(self.backoff)
         if self.key is not None:
             check_name("key", self.key, MAX_ID)
             _check_unique(self.unique)
@@ -93,7 +95,7 @@ class Message:
 
 def encode(value: Any, field_name: str = "payload") -> str:
     """Plain JSON types as compact JSON text, or `InvalidMessage` that names the place."""
-    _check_plain(value, field_name, 1)
+    _Walk().check(value, field_name, 1)
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         size = len(text.encode())
@@ -113,19 +115,34 @@ def encode(value: Any, field_name: str = "payload") -> str:
 _SCALARS = frozenset({str, int, bool, type(None)})
 
 
-def _check_plain(value: Any, path: str, depth: int) -> None:
-    kind = type(value)
-    if kind in _SCALARS:
-        return
-    if kind is float:
-        if not math.isfinite(value):
-            raise InvalidMessage(path, f"{value} is not JSON")
-        return
-    if depth > MAX_DEPTH:
-        raise InvalidMessage(re.split(r"[.\[]", path)[0], f"is nested over {MAX_DEPTH} deep")
-    for place, item in _items(value, path):
-        if type(item) not in _SCALARS:
-            _check_plain(item, place, depth + 1)
+class _Walk:
+    """Looks at every value once, and gives up where the JSON would be too large anyway.
+
+    A list that holds itself twice, forty levels deep, is small in memory and endless as JSON.
+    """
+
+    __slots__ = ("_left",)
+
+    def __init__(self) -> None:
+        self._left = MAX_BYTES
+
+    def check(self, value: Any, path: str, depth: int) -> None:
+        kind = type(value)
+        if kind in _SCALARS:
+            return
+        if kind is float:
+            if not math.isfinite(value):
+                raise InvalidMessage(path, f"{value} is not JSON")
+            return
+        root = re.split(r"[.\[]", path, maxsplit=1)[0]
+        if depth > MAX_DEPTH:
+            raise InvalidMessage(root, f"is nested over {MAX_DEPTH} deep")
+        for place, item in _items(value, path):
+            self._left -= 1
+            if self._left < 0:
+                raise InvalidMessage(root, f"is over the limit of {MAX_BYTES:,} bytes of JSON")
+            if type(item) not in _SCALARS:
+                self.check(item, place, depth + 1)
 
 
 def _items(value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -157,11 +174,11 @@ def check_name(field_name: str, value: object, limit: int = MAX_NAME) -> None:
 def check_seconds(field_name: str, value: object, *, above_zero: bool = False) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidMessage(field_name, f"must be seconds, not {type(value).__name__}")
-    if not math.isfinite(value) or value < 0 or (above_zero and value == 0):
+    if value > MAX_SECONDS:
+        raise InvalidMessage(field_name, "is over ten years")
+    if not value >= 0 or (above_zero and value == 0):
         least = "above zero" if above_zero else "zero or more"
         raise InvalidMessage(field_name, f"must be {least} seconds, got {value}")
-    if value > MAX_SECONDS:
-        raise InvalidMessage(field_name, f"{value:g} s is over ten years")
 
 
 def _check_unusual_text(field_name: str, value: str) -> None:
@@ -182,10 +199,19 @@ def check_int(field_name: str, value: object, least: int, most: int) -> None:
 def _check_moment(ready_at: object, delay: float) -> None:
     if isinstance(ready_at, bool) or not isinstance(ready_at, int | float):
         raise InvalidMessage("ready_at", f"must be seconds since the epoch, not {ready_at!r}")
-    if not math.isfinite(ready_at) or not 0 <= ready_at < 1e11:
-        raise InvalidMessage("ready_at", f"{ready_at} is not a moment")
+    if not 0 <= ready_at < 1e11:
+        raise InvalidMessage("ready_at", "is not a moment: give seconds since the epoch")
     if delay:
         raise InvalidMessage("delay", "excludes ready_at: give one of them")
+
+
+def _check_backoff(text: object) -> None:
+    try:
+        numbers = [float(part) for part in str(text).split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) != 4 or not all(0 <= number < 1e12 for number in numbers):
+        raise InvalidMessage("backoff", f"{text!r} is not the text of a Backoff")
 
 
 def _check_unique(unique: object) -> None:

@@ -64,6 +64,9 @@ class Retry(Outcome):
         check_int("retry.max_attempts", max_attempts, 1, MAX_ATTEMPTS)
         if after is not None:
             check_seconds("retry.after", after)
+        for kind, rule in (rules or {}).items():
+            if not isinstance(rule, Backoff) and rule is not Fail:
+                check_seconds(f"retry.rules[{kind.__name__}]", rule)
         self.max_attempts = max_attempts
         self.backoff = Backoff(base, factor, cap, jitter)
         self.rules = dict(rules or {})

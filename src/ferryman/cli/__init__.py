@@ -1,0 +1,1 @@
+"""The `ferryman` command: data on standard output, talk on standard error."""

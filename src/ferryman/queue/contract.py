@@ -105,6 +105,10 @@ class Backend(Protocol):
         """Block until a job of these queues may be claimable (True) or `timeout` seconds passed."""
         ...
 
+    def wake(self) -> None:
+        """Make every `wait` of this process that is under way return now."""
+        ...
+
     # -- operators
 
     def get(self, job_id: str) -> Job | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
@@ -18,6 +19,9 @@ BACKENDS: dict[str, tuple[str, str | None]] = {
     "memory": ("ferryman.backends.memory", None),
     "sqlite": ("ferryman.backends.sqlite", None),
 }
+
+
+_SECRETS = re.compile(r"((?:^|&)[^=&]*(?:password|secret|token)[^=&]*=)[^&]*", re.IGNORECASE)
 
 
 def open_backend(url: str, clock: Clock | None = None) -> Backend:
@@ -39,9 +43,10 @@ def open_backend(url: str, clock: Clock | None = None) -> Backend:
 
 
 def safe_url(url: str) -> str:
-    """The URL without its password, fit for logs and pages."""
+    """The URL without passwords, fit for logs and pages."""
     parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    host = parts.netloc.rpartition("@")[2]
-    return parts._replace(netloc=f"{parts.username or ''}:***@{host}").geturl()
+    query = _SECRETS.sub(r"\1***", parts.query)
+    netloc = parts.netloc
+    if parts.password is not None:
+        netloc = f"{parts.username or ''}:***@{netloc.rpartition('@')[2]}"
+    return parts._replace(netloc=netloc, query=query).geturl() if netloc or query else url

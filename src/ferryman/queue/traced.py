@@ -115,6 +115,10 @@ class Traced:
     def wait(self, queues: Collection[str], timeout: float) -> bool:
         return self._call("wait", len(queues), self._backend.wait, queues, timeout)
 
+    def wake(self) -> None:
+        # Never blocks, and finished handlers call it from the event loop.
+        self._backend.wake()
+
     def get(self, job_id: str) -> Job | None:
         return self._call("get", 1, self._backend.get, job_id)
 

@@ -47,6 +47,7 @@ class Claim:
         "on_loop",
         "started",
         "stop_reason",
+        "told_lost",
         "trusted_until",
     )
 
@@ -57,6 +58,7 @@ class Claim:
         self.started: float | None = None
         self.deadline: float | None = None
         self.on_loop = False
+        self.told_lost = False
         self.async_task: asyncio.Task[None] | None = None
         self._keeper = keeper
         self._percent: float | None = None

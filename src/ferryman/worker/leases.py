@@ -166,6 +166,7 @@ class LeaseKeeper(Loop):
             elif not claim.ended:
                 # An ended claim is being settled: its own receipt tells what became of it.
                 claim.stop("lost")
+                claim.told_lost = True
                 self.drop([claim])
                 self._events.emit("job.lost", job=claim.job, worker=self.worker)
 

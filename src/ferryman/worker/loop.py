@@ -45,7 +45,7 @@ class Loop(ABC):
     def stop(self, timeout: float | None = None) -> None:
         """End after the running turn; waits for the thread at most `timeout` seconds."""
         self._stopping.set()
-        self._wake.set()
+        self.wake()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout)
 

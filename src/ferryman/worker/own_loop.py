@@ -128,7 +128,9 @@ class Queue(AsyncQueue):
                     worker,
                     lease=self._lease,
                     events=events,
-                    died=lambda name, error: events.emit("worker.broken", loop=name, error=error),
+                    died=lambda name, error: events.emit(
+                        "worker.broken", worker=worker, loop=name, error=error
+                    ),
                 )
                 self._keeper.start()
             return self._keeper

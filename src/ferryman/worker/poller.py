@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from ferryman.worker.lane import Lane
     from ferryman.worker.leases import LeaseKeeper
 
-WAIT = 0.25
-"""Seconds of one wait at the store: how late a stop can be noticed."""
-WAIT_WHILE_BUSY = 0.05
-"""The same while some lane is full, because that lane may get room meanwhile."""
-
 
 class Poller(Loop):
     """Polls when a lane has room; when the store has nothing, waits there for a push.
@@ -47,6 +42,7 @@ class Poller(Loop):
         self._poll_every = poll_every
         self._give_back = give_back
         self._empty_polls = 0
+        self._at_store = False
         self.last_success = backend.clock.monotonic()
         for lane in lanes.values():
             lane.freed = self.wake
@@ -68,12 +64,19 @@ class Poller(Loop):
 
     def _await_work(self, rooms: Mapping[str, int]) -> float:
         """Wait for a push; the returned pause keeps wake-ups that lead to nothing from spinning."""
-        wait = WAIT if len(rooms) == len(self._lanes) else WAIT_WHILE_BUSY
-        waited = 0.0
-        while waited < self._poll_every and not self.stopping and not self._wake.is_set():
-            if self._backend.wait(rooms.keys(), min(wait, self._poll_every)):
-                self._empty_polls += 1
-                return 0.0 if self._empty_polls < 3 else min(0.05, 0.002 * self._empty_polls)
+        self._at_store = True
+        try:
+            found = not self._wake.is_set() and self._backend.wait(rooms.keys(), self._poll_every)
+        finally:
+            self._at_store = False
+        if not found:
             self._empty_polls = 0
-            waited += wait
-        return 0.0
+            return 0.0
+        self._empty_polls += 1
+        return 0.0 if self._empty_polls < 3 else min(0.05, 0.002 * self._empty_polls)
+
+    def wake(self) -> None:
+        """Look again: a lane has room, or it is time to stop."""
+        super().wake()
+        if self._at_store:
+            self._backend.wake()

@@ -78,7 +78,8 @@ class Settler(Loop):
 
     def _tell(self, claim: Claim, settlement: Settlement, receipt: Receipt) -> None:
         if not receipt.applied:
-            self._events.emit("job.lost", job=claim.job, worker=self._keeper.worker)
+            if not claim.told_lost:
+                self._events.emit("job.lost", job=claim.job, worker=self._keeper.worker)
             return
         name = _EVENTS.get(receipt.state or State.PENDING)
         if name is None:

@@ -1,0 +1,90 @@
+"""How claims end: settled by their worker, given back after a lost reply, or reaped."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from ferryman.backends.memory.intake import accept
+from ferryman.job import JobError, State
+from ferryman.lifecycle import MAX_GIVEN_BACK, WORKER_TIMED_OUT, Landing, Verdict, land
+from ferryman.queue.settlement import Receipt
+from ferryman.retry import Backoff
+
+if TYPE_CHECKING:
+    from ferryman.backends.memory.row import Row
+    from ferryman.backends.memory.store import Store
+    from ferryman.job import Ask
+    from ferryman.queue.settlement import Settlement
+
+ACK, GIVE_BACK = Verdict.ACK, Verdict.GIVE_BACK
+PROCESSING, FAILED = State.PROCESSING, State.FAILED
+
+GIVEN_BACK_TOO_OFTEN: Final = f"Given back {MAX_GIVEN_BACK:,} times without a finished attempt"
+
+
+def settle(store: Store, settlement: Settlement, now: float) -> Receipt:
+    """End a claim as its worker says, if it is still the current one."""
+    row = store.rows.get(settlement.job_id)
+    if row is None:
+        return Receipt(settlement.job_id, False)
+    mark = settlement.mark
+    if row.state is not PROCESSING or row.fence != settlement.fence:
+        return Receipt(row.id, row.settled == mark, row.state)
+    row.report(settlement.percent, settlement.note, settlement.logs)
+    if settlement.error is not None:
+        row.blame(settlement.error)
+    if settlement.verdict is ACK:
+        row.result = settlement.result
+    row.settled = mark
+    landing = _end(store, row, settlement.verdict, settlement.delay, now)
+    if landing.hands_over:
+        for child in settlement.children:
+            accept(store, child, now)
+    return Receipt(row.id, True, row.state)
+
+
+def give_back(store: Store, row: Row, now: float) -> None:
+    """End a claim whose poll reply was lost: it costs the job nothing."""
+    row.settled = f"{row.fence}:{GIVE_BACK}"
+    _end(store, row, GIVE_BACK, None, now)
+
+
+def expire(store: Store, row: Row, now: float) -> None:
+    """End a claim whose lease ran out: charged, like every crash."""
+    row.blame(JobError(row.attempts, now, row.worker, "lease", WORKER_TIMED_OUT))
+    row.settled = f"{row.fence}:{Verdict.EXPIRE}"
+    _end(store, row, Verdict.EXPIRE, None, now)
+
+
+def _end(store: Store, row: Row, verdict: Verdict, delay: float | None, now: float) -> Landing:
+    landing = _land(verdict, row.asked, row.attempts, row.max_attempts, row.given_back)
+    if not landing.state.terminal:
+        row.ready_at = now + _delay(row, verdict, delay)
+    if not landing.charged:
+        if landing.state is FAILED:
+            row.blame(JobError(row.attempts, now, row.worker, "given_back", GIVEN_BACK_TOO_OFTEN))
+        row.attempts -= 1
+        row.given_back += 1
+    store.move(row, landing.state, now)
+    return landing
+
+
+def _delay(row: Row, verdict: Verdict, delay: float | None) -> float:
+    if delay is not None:
+        return delay
+    return 0.0 if verdict is GIVE_BACK else Backoff.parse(row.backoff).delay(row.attempts)
+
+
+@lru_cache(maxsize=4_096)
+def _land(
+    verdict: Verdict, asked: Ask | None, attempts: int, max_attempts: int, given_back: int
+) -> Landing:
+    # Nearly every claim of a store ends in one of a few ways; `land` is pure.
+    return land(
+        verdict,
+        asked=asked,
+        attempts=attempts,
+        max_attempts=max_attempts,
+        given_back=given_back,
+    )

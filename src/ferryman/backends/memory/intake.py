@@ -1,0 +1,33 @@
+"""What becomes of a pushed message: a new job, one that is there, or a conflict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferryman.job import WAITING
+from ferryman.queue.answers import Pushed
+
+if TYPE_CHECKING:
+    from ferryman.backends.memory.store import Store
+    from ferryman.message import Message
+
+
+def accept(store: Store, message: Message, now: float) -> Pushed:
+    """Write one message by the rules of `push`: the id decides first, then the key."""
+    row = store.rows.get(message.id)
+    if row is not None:
+        if message.same_work(row.queue, row.task, row.version, row.body):
+            return Pushed(row.id, "existing")
+        if not message.replace or row.state not in WAITING:
+            return Pushed(row.id, "conflict")
+        store.replace(row, message, now)
+        return Pushed(row.id, "replaced")
+    if message.key is not None:
+        holder = store.keys.holder(message.queue, message.key, message.unique, now)
+        if holder is not None and message.unique == "replace":
+            store.replace(holder, message, now)
+            return Pushed(holder.id, "replaced")
+        if holder is not None:
+            return Pushed(holder.id, "existing")
+    store.add(message, now)
+    return Pushed(message.id, "created")

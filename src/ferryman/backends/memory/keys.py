@@ -1,0 +1,72 @@
+"""Which jobs of a queue carry a key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferryman.job import WAITING
+
+if TYPE_CHECKING:
+    from ferryman.backends.memory.row import Row
+    from ferryman.message import Unique
+
+
+class Keys:
+    """Jobs by (queue, key): all of them in push order, and apart the few that are unfinished."""
+
+    def __init__(self) -> None:
+        self._pushed: dict[tuple[str, str], dict[int, Row]] = {}
+        self._unfinished: dict[tuple[str, str], dict[int, Row]] = {}
+
+    def add(self, row: Row) -> None:
+        """Index a row that is new or got its key; rows without a key are left out."""
+        if row.key is None:
+            return
+        place = (row.queue, row.key)
+        rows = self._pushed.setdefault(place, {})
+        newest = not rows or row.seq > next(reversed(rows))
+        rows[row.seq] = row
+        if not newest:
+            self._pushed[place] = dict(sorted(rows.items()))
+        self.move(row)
+
+    def move(self, row: Row) -> None:
+        """Follow a row's change of state."""
+        if row.key is None:
+            return
+        place = (row.queue, row.key)
+        if row.state.terminal:
+            _discard(self._unfinished, place, row)
+        else:
+            self._unfinished.setdefault(place, {})[row.seq] = row
+
+    def remove(self, row: Row) -> None:
+        """Forget a row: it is deleted, or about to get another key."""
+        if row.key is not None:
+            _discard(self._pushed, (row.queue, row.key), row)
+            _discard(self._unfinished, (row.queue, row.key), row)
+
+    def holder(self, queue: str, key: str, unique: Unique, now: float) -> Row | None:
+        """The newest job that stands in the way of another one with this key."""
+        if isinstance(unique, int | float):
+            newest = next(reversed(self._pushed.get((queue, key), {}).values()), None)
+            return newest if newest is not None and newest.created_at > now - unique else None
+        unfinished = reversed(self._unfinished.get((queue, key), {}).values())
+        wanted = (row for row in unfinished if unique == "unfinished" or row.state in WAITING)
+        return next(wanted, None)
+
+    def held_by_another(self, row: Row) -> bool:
+        """Whether an unfinished job other than `row` has its key."""
+        if row.key is None:
+            return False
+        return bool(self._unfinished.get((row.queue, row.key), {}).keys() - {row.seq})
+
+
+def _discard(
+    index: dict[tuple[str, str], dict[int, Row]], place: tuple[str, str], row: Row
+) -> None:
+    rows = index.get(place)
+    if rows is not None:
+        rows.pop(row.seq, None)
+        if not rows:
+            del index[place]

@@ -1,0 +1,180 @@
+"""A job inside the store: mutable here, a frozen `Job` to everyone outside."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from ferryman.job import Job, State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferryman.backends.memory.heaps import Entry, Heap
+    from ferryman.job import Ask, JobError, LogLine
+    from ferryman.message import Message
+
+MAX_LOGS: Final = 1_000
+
+
+class Row:
+    """One job with its state, and where the indexes of the store hold it."""
+
+    __slots__ = (
+        "alarm",
+        "asked",
+        "attempts",
+        "backoff",
+        "body",
+        "correlation_id",
+        "created_at",
+        "deadline",
+        "error",
+        "errors",
+        "expires_at",
+        "fence",
+        "finished_at",
+        "generation",
+        "given_back",
+        "heap",
+        "heartbeat_at",
+        "id",
+        "key",
+        "logs",
+        "max_attempts",
+        "meta",
+        "note",
+        "percent",
+        "place",
+        "priority",
+        "queue",
+        "ready_at",
+        "result",
+        "seq",
+        "settled",
+        "started_at",
+        "state",
+        "stored_checkpoint",
+        "task",
+        "timeout",
+        "turn",
+        "version",
+        "worker",
+    )
+
+    def __init__(self, message: Message, seq: int, now: float) -> None:
+        self.id = message.id
+        self.seq = seq
+        self.state: State = State.PENDING
+        self.attempts = 0
+        self.fence = 0
+        self.generation = 1
+        self.given_back = 0
+        self.created_at = now
+        self.started_at: float | None = None
+        self.finished_at: float | None = None
+        self.worker: str | None = None
+        self.heartbeat_at: float | None = None
+        self.expires_at: float | None = None
+        self.asked: Ask | None = None
+        self.percent: float | None = None
+        self.note: str | None = None
+        self.stored_checkpoint: str | None = None
+        self.result: str | None = None
+        self.error: str | None = None
+        self.errors: list[JobError] | None = None
+        self.logs: deque[LogLine] | None = None
+        self.turn = 0
+        self.settled: str | None = None
+        self.heap: Heap | None = None
+        self.place: Entry | None = None
+        self.alarm: Entry | None = None
+        self.adopt(message, now)
+
+    def adopt(self, message: Message, now: float) -> None:
+        """Take over the body and options of a message; what has happened so far stays."""
+        self.queue = message.queue
+        self.task = message.task
+        self.body = message.body
+        self.version = message.version
+        self.priority = message.priority
+        self.ready_at = now + message.delay if message.ready_at is None else message.ready_at
+        self.deadline = None if message.expires is None else now + message.expires
+        self.key = message.key
+        self.max_attempts = message.max_attempts
+        self.backoff = message.backoff
+        self.timeout = message.timeout
+        self.correlation_id = message.correlation_id
+        self.meta = dict(message.meta) if message.meta else None
+
+    def blame(self, error: JobError) -> None:
+        """Keep an error; the newest is the job's `error`."""
+        if self.errors is None:
+            self.errors = []
+        self.errors.append(error)
+        self.error = error.text
+
+    def report(self, percent: float | None, note: str | None, lines: Sequence[LogLine]) -> None:
+        """Keep what a handler told; None is no news. Of the log lines the newest 1,000 stay."""
+        if percent is not None:
+            self.percent = percent
+        if note is not None:
+            self.note = note
+        if lines:
+            self.logs = self.logs or deque(maxlen=MAX_LOGS)
+            self.logs.extend(lines)
+
+    def job(self, *, whole: bool = False) -> Job:
+        """The job as it is now; `whole` with its errors and logs."""
+        draft = _Draft()
+        draft.id = self.id
+        draft.queue = self.queue
+        draft.task = self.task
+        draft.body = self.body
+        draft.state = self.state
+        draft.priority = self.priority
+        draft.ready_at = self.ready_at
+        draft.seq = self.seq
+        draft.version = self.version
+        draft.attempts = self.attempts
+        draft.max_attempts = self.max_attempts
+        draft.fence = self.fence
+        draft.generation = self.generation
+        draft.given_back = self.given_back
+        draft.created_at = self.created_at
+        draft.started_at = self.started_at
+        draft.finished_at = self.finished_at
+        draft.deadline = self.deadline
+        draft.worker = self.worker
+        draft.heartbeat_at = self.heartbeat_at
+        draft.expires_at = self.expires_at
+        draft.asked = self.asked
+        draft.key = self.key
+        draft.backoff = self.backoff
+        draft.timeout = self.timeout
+        draft.correlation_id = self.correlation_id
+        draft.meta = dict(self.meta) if self.meta else {}
+        draft.percent = self.percent
+        draft.note = self.note
+        draft.stored_checkpoint = self.stored_checkpoint
+        draft.result = self.result
+        draft.error = self.error
+        draft.errors = tuple(self.errors) if whole and self.errors else ()
+        draft.logs = tuple(self.logs) if whole and self.logs else ()
+        draft.run = None
+        draft.__class__ = Job  # type: ignore[assignment]
+        return cast("Job", draft)
+
+
+class _Draft:
+    """A `Job` while it is filled in.
+
+    Calling `Job(...)` sets each field of a frozen class through `object.__setattr__` and takes
+    fifteen times as long, which would be most of the cost of a poll. Same slots, same layout.
+    """
+
+    __slots__ = tuple(Job.__slots__)
+
+    if TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None: ...

@@ -1,0 +1,133 @@
+"""All rows and every index over them; the one place where a row changes its state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferryman.backends.memory.heaps import Heap
+from ferryman.backends.memory.keys import Keys
+from ferryman.backends.memory.line import Line
+from ferryman.backends.memory.row import Row
+from ferryman.job import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ferryman.message import Message
+
+PENDING, PROCESSING, PAUSED = State.PENDING, State.PROCESSING, State.PAUSED
+
+
+class Store:
+    """Rows by id in push order, queues, claims by worker, deadlines, keys, and history.
+
+    `history` holds finished rows in the order in which they ended. Nothing here decides: callers
+    ask `lifecycle` and then `move` the row.
+    """
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Row] = {}
+        self.lines: dict[str, Line] = {}
+        self.claims: dict[str, dict[str, Row]] = {}
+        self.history: dict[str, Row] = {}
+        self.deadlines = Heap()
+        self.keys = Keys()
+        self._seq = 0
+
+    def line(self, queue: str) -> Line:
+        """The queue of this name; naming it makes it."""
+        line = self.lines.get(queue)
+        if line is None:
+            line = self.lines[queue] = Line(queue)
+        return line
+
+    def add(self, message: Message, now: float) -> Row:
+        """A new pending row at the end of the push order."""
+        self._seq += 1
+        row = Row(message, self._seq, now)
+        self.rows[row.id] = row
+        if row.key is not None:
+            self.keys.add(row)
+        self._enter(row, now)
+        return row
+
+    def replace(self, row: Row, message: Message, now: float) -> None:
+        """Put another body and other options into a waiting row; it keeps its state."""
+        self._leave(row)
+        self.keys.remove(row)
+        row.adopt(message, now)
+        self.keys.add(row)
+        self._enter(row, now)
+
+    def claim(self, row: Row, worker: str, turn: int, now: float, expires_at: float) -> None:
+        """Lease a row that was taken from its line."""
+        counts = self.lines[row.queue].counts
+        counts[PENDING] -= 1
+        counts[PROCESSING] += 1
+        if row.alarm is not None:
+            self._disarm(row)
+        row.state = PROCESSING
+        row.fence += 1
+        row.attempts += 1
+        row.worker = worker
+        row.turn = turn
+        row.started_at = row.heartbeat_at = now
+        row.expires_at = expires_at
+        claims = self.claims.get(worker)
+        if claims is None:
+            claims = self.claims[worker] = {}
+        claims[row.id] = row
+
+    def move(self, row: Row, state: State, now: float) -> None:
+        """Give a row its next state; the lease, if it had one, is over."""
+        self._leave(row)
+        row.state = state
+        row.heartbeat_at = row.expires_at = row.asked = None
+        if row.key is not None:
+            self.keys.move(row)
+        self._enter(row, now)
+
+    def remove(self, row: Row) -> None:
+        """Forget a row wholly."""
+        self._leave(row)
+        self.keys.remove(row)
+        del self.rows[row.id]
+
+    def processing(self) -> Iterable[Row]:
+        """Every claimed row."""
+        return (row for claims in self.claims.values() for row in claims.values())
+
+    def _enter(self, row: Row, now: float) -> None:
+        line = self.line(row.queue)
+        line.counts[row.state] += 1
+        if row.state is PENDING or row.state is PAUSED:
+            row.worker = None
+            if row.deadline is not None:
+                row.alarm = self.deadlines.push(row, row.deadline)
+            if row.state is PENDING:
+                line.add(row, now)
+        else:
+            row.finished_at = now
+            self.history[row.id] = row
+
+    def _leave(self, row: Row) -> None:
+        line = self.lines[row.queue]
+        line.counts[row.state] -= 1
+        if row.state is PROCESSING:
+            self._release(row)
+        elif row.state is PENDING or row.state is PAUSED:
+            line.remove(row)
+            self._disarm(row)
+        else:
+            del self.history[row.id]
+
+    def _release(self, row: Row) -> None:
+        claims = self.claims[row.worker or ""]
+        del claims[row.id]
+        if not claims:
+            del self.claims[row.worker or ""]
+
+    def _disarm(self, row: Row) -> None:
+        if row.alarm is not None:
+            self.deadlines.drop(row.alarm)
+            row.alarm = None

@@ -1,0 +1,1 @@
+"""What the SQL backends share: statements in files, rows as jobs, filters as WHERE clauses."""

@@ -1,0 +1,75 @@
+"""get, list and snapshot: what operators see, read without disturbing the writer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from ferryman.backends.sql.rows import SEQ, STATES, job_of
+from ferryman.backends.sql.where import where
+from ferryman.backends.sqlite.counts import SCHEDULED
+from ferryman.backends.sqlite.filtering import DIALECT
+from ferryman.backends.sqlite.narrow import narrow
+from ferryman.backends.sqlite.transaction import SQL
+from ferryman.errors import InvalidFilter
+from ferryman.queue.answers import Page, QueueCounts, Snapshot
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from ferryman.filter import Filter
+    from ferryman.job import Job, State
+
+_BEYOND: Final = 1 << 62
+
+
+def get(connection: sqlite3.Connection, job_id: str) -> Job | None:
+    """The whole job."""
+    row = connection.execute(SQL["get"], {"id": job_id}).fetchone()
+    if row is None:
+        return None
+    of_job = {"seq": row[SEQ]}
+    return job_of(
+        row,
+        connection.execute(SQL["errors"], of_job).fetchall(),
+        connection.execute(SQL["logs"], of_job).fetchall(),
+    )
+
+
+def list_jobs(
+    connection: sqlite3.Connection, query: Filter, now: float, limit: int, after: str | None
+) -> Page:
+    """One page; its `next` is the seq of its last job, after which the next page goes on."""
+    text, values = where(query, now, DIALECT)
+    statement = SQL["list"].replace("{where}", text).replace("{narrow}", narrow(connection, query))
+    rows = connection.execute(statement, [*values, _seq(after), limit + 1]).fetchall()
+    more = str(rows[limit - 1][SEQ]) if len(rows) > limit else None
+    return Page(tuple(map(job_of, rows[:limit])), more)
+
+
+def snapshot(connection: sqlite3.Connection, now: float) -> Snapshot:
+    """The maintained counters, with the scheduled jobs that have become due meanwhile."""
+    paused = {queue for (queue,) in connection.execute(SQL["paused_queues"])}
+    states: defaultdict[str, dict[State, int]] = defaultdict(dict)
+    scheduled: dict[str, int] = {}
+    for queue, state, n in connection.execute(SQL["counts"]).fetchall():
+        if state == SCHEDULED:
+            (due,) = connection.execute(SQL["due"], {"queue": queue, "now": now}).fetchone()
+            scheduled[queue] = n - due
+        else:
+            states[queue][STATES[state]] = n
+    return Snapshot(
+        now,
+        {
+            queue: QueueCounts(queue, states[queue], scheduled.get(queue, 0), queue in paused)
+            for queue in sorted(paused | states.keys())
+        },
+    )
+
+
+def _seq(after: str | None) -> int:
+    if after is None:
+        return _BEYOND
+    if not (after.isascii() and after.isdecimal() and len(after) < 19):
+        raise InvalidFilter(f"after={after!r} is not the `next` of a page")
+    return int(after)

@@ -1,0 +1,235 @@
+"""One process's connections to a database file: a writer, a reader and a watcher."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import sqlite3
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from ferryman.backends.sqlite import forks
+from ferryman.backends.sqlite.errors import is_busy, leaves_connection_whole, translate
+from ferryman.backends.sqlite.filtering import add_functions
+from ferryman.backends.sqlite.schema import VERSIONS, check_sqlite, identify, migrate
+from ferryman.errors import BackendRejected, BackendUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferryman.backends.sqlite.location import Location
+
+# SQLite's own waiting grows to 100 ms a step; short slices with a random pause are fairer.
+_SLICE_MS: Final = 10
+_PAUSE: Final = (0.000_5, 0.005)
+_CACHE_KIB: Final = 16_384
+
+
+class Database:
+    """The file, opened at most three times: readers never wait for writers, nor for `wait`.
+
+    Each connection serves one thread at a time. No transaction stays open between calls.
+    """
+
+    def __init__(self, location: Location) -> None:
+        check_sqlite()
+        location.check()
+        self.path = location.path
+        self.bell = threading.Condition(threading.Lock())
+        self._file: tuple[int, int] | None = None
+        self._location = location
+        self._writer = _Handle(self)
+        self._reader = _Handle(self)
+        self._watcher = _Handle(self)
+        self._closed = False
+        forks.watch(self)
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction with the write lock from its start; commits unless the body raises."""
+        with self._writer.held() as connection:
+            self._begin(connection)
+            try:
+                yield connection
+            except BaseException:
+                _roll_back(connection)
+                raise
+            try:
+                connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                _roll_back(connection)
+                self._writer.drop_if_broken(error)
+                raise translate(error, self.path, committing=True) from error
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """One consistent view of the store."""
+        with self._reader.held() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                _roll_back(connection)
+
+    @contextlib.contextmanager
+    def peeking(self) -> Iterator[sqlite3.Connection]:
+        """The writer without a transaction: single reads that decide whether one is worth it."""
+        with self._writer.held() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[sqlite3.Connection]:
+        """The connection whose `data_version` tells of others' commits; single reads only."""
+        with self._watcher.held() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close every connection and wake whoever waits; later calls are refused."""
+        self._closed = True
+        for handle in (self._writer, self._reader, self._watcher):
+            with handle.lock:
+                handle.drop()
+        with self.bell:
+            self.bell.notify_all()
+
+    def before_fork(self) -> None:
+        for handle in (self._writer, self._reader, self._watcher):
+            handle.lock.acquire()
+            handle.drop()
+        self.bell.acquire()
+
+    def after_fork(self) -> None:
+        self.bell.release()
+        for handle in (self._writer, self._reader, self._watcher):
+            handle.lock.release()
+
+    @property
+    def patience(self) -> float:
+        return self._location.busy_timeout
+
+    def check_file(self) -> None:
+        """Refuse to go on with a file that is no longer the one at the path.
+
+        SQLite would go on writing to the deleted file, and its jobs would be nowhere.
+        """
+        if self._closed:
+            raise BackendRejected(f"the connection to {self.path} was closed")
+        if self._file is not None and self._file != _identity(self.path):
+            raise BackendRejected(
+                f"{self.path} was deleted or replaced while in use: "
+                "stop all processes that use it, then start them again"
+            )
+
+    def open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path,
+            timeout=self.patience,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._file = _identity(self.path)
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        version = identify(connection, self.path)
+        (mode,) = self._patiently(connection, "PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal":
+            raise BackendRejected(f"{self.path} cannot use a write-ahead log here (mode {mode})")
+        connection.execute(f"PRAGMA synchronous = {self._location.synchronous}")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute(f"PRAGMA busy_timeout = {_SLICE_MS}")
+        add_functions(connection)
+        if version < len(VERSIONS):
+            self._begin(connection)
+            # Another process may have been faster.
+            migrate(connection, identify(connection, self.path))
+            connection.execute("COMMIT")
+
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        self._patiently(connection, "BEGIN IMMEDIATE")
+
+    def _patiently(self, connection: sqlite3.Connection, statement: str) -> sqlite3.Cursor:
+        deadline = time.monotonic() + self.patience
+        while True:
+            try:
+                return connection.execute(statement)
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or time.monotonic() >= deadline:
+                    raise
+            time.sleep(random.uniform(*_PAUSE))  # noqa: S311
+
+
+class _Handle:
+    """One connection with the lock that hands it from thread to thread; opened on first use."""
+
+    def __init__(self, database: Database) -> None:
+        self.lock = threading.Lock()
+        self._database = database
+        self._connection: sqlite3.Connection | None = None
+        self._pid = 0
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[sqlite3.Connection]:
+        database = self._database
+        if not self.lock.acquire(timeout=database.patience + 1):
+            raise BackendUnavailable(
+                f"{database.path} is busy: other threads of this process have held it for "
+                f"{database.patience:g} s"
+            )
+        try:
+            yield self._current()
+        except sqlite3.Error as error:
+            self.drop_if_broken(error)
+            raise translate(error, database.path) from error
+        finally:
+            self.lock.release()
+
+    def drop_if_broken(self, error: sqlite3.Error) -> None:
+        if not leaves_connection_whole(error):
+            self.drop()
+
+    def drop(self) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+    def _current(self) -> sqlite3.Connection:
+        self._database.check_file()
+        if self._connection is None:
+            self._connection = self._database.open()
+            self._pid = os.getpid()
+        elif self._pid != os.getpid():
+            raise BackendRejected(
+                f"{self._database.path} was opened before a fork that bypassed Python: "
+                "connect after the fork, in each process"
+            )
+        return self._connection
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:
+        # SQLite rolls back by itself when it cannot; the first error is the one to report.
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+
+
+def _identity(path: os.PathLike[str]) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,56 @@
+"""heartbeat: claims are prolonged, and lost ones given back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferryman.backends.sql.rows import storable
+from ferryman.backends.sqlite.known import Claim
+from ferryman.backends.sqlite.landing import add_logs, land_claim
+from ferryman.lifecycle import Verdict
+from ferryman.queue.heartbeat import Pulse
+from ferryman.queue.settlement import Settlement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferryman.backends.sqlite.transaction import Transaction
+    from ferryman.queue.heartbeat import Beat
+
+
+def heartbeat(
+    tx: Transaction, worker: str, beats: Sequence[Beat], *, lease: float, answered: int
+) -> list[Pulse]:
+    """One pulse for each beat, in order."""
+    pulses = [_beat(tx, beat, lease) for beat in beats]
+    _give_back_lost(tx, worker, {(beat.job_id, beat.fence) for beat in beats}, answered)
+    return pulses
+
+
+def _beat(tx: Transaction, beat: Beat, lease: float) -> Pulse:
+    held = tx.run(
+        "heartbeat",
+        {
+            "id": beat.job_id,
+            "fence": beat.fence,
+            "now": tx.now,
+            "expires_at": tx.now + lease,
+            "percent": beat.percent,
+            "note": storable(beat.note),
+            "checkpoint": beat.checkpoint,
+        },
+    ).fetchall()
+    if not held:
+        return Pulse(beat.job_id, beat.fence, held=False)
+    ((seq, asked),) = held
+    add_logs(tx, seq, beat.logs)
+    return Pulse(beat.job_id, beat.fence, held=True, asked=asked)
+
+
+def _give_back_lost(
+    tx: Transaction, worker: str, listed: set[tuple[str, int]], answered: int
+) -> None:
+    rows = tx.run("claims_of", {"worker": worker, "turn": answered}).fetchall()
+    for claim in map(Claim._make, rows):
+        if (claim.id, claim.fence) not in listed:
+            land_claim(tx, claim, Settlement(claim.id, claim.fence, claim.queue, Verdict.GIVE_BACK))

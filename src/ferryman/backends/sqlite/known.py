@@ -1,0 +1,43 @@
+"""What the verbs read of a job before they change it: columns of `jobs`, selected by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ferryman.job import Ask
+
+
+class Claim(NamedTuple):
+    """A job's latest claim, for the verbs that end it; `{claim}` in a statement."""
+
+    seq: int
+    id: str
+    queue: str
+    task: str
+    state: str
+    fence: int
+    asked: Ask | None
+    attempts: int
+    max_attempts: int
+    given_back: int
+    backoff: str | None
+    worker: str | None
+    settled: str | None
+
+
+class Known(NamedTuple):
+    """A job that a message or an operator meets; `{known}` in a statement."""
+
+    seq: int
+    id: str
+    queue: str
+    task: str
+    version: int
+    body: str
+    state: str
+    scheduled: int
+    attempts: int
+    ready_at: float
+    key: str | None
+    meta: str | None

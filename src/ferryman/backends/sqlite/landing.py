@@ -1,0 +1,111 @@
+"""The end of one claim, as `lifecycle.land` decides it: for settle, reap and lost claims alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ferryman.backends.sql.rows import storable
+from ferryman.backends.sqlite.counts import SCHEDULED
+from ferryman.job import WAITING, JobError, State
+from ferryman.lifecycle import MAX_GIVEN_BACK, Landing, Verdict, land
+from ferryman.retry import DEFAULT_BACKOFF, Backoff
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferryman.backends.sqlite.known import Claim
+    from ferryman.backends.sqlite.transaction import Transaction
+    from ferryman.job import LogLine
+    from ferryman.queue.settlement import Settlement
+
+MAX_LOG_LINES: Final = 1_000
+
+
+def land_claim(tx: Transaction, claim: Claim, settlement: Settlement) -> Landing:
+    """Write where a claim leaves its job; the caller has checked that it is the current one."""
+    landing = land(
+        settlement.verdict,
+        asked=claim.asked,
+        attempts=claim.attempts,
+        max_attempts=claim.max_attempts,
+        given_back=claim.given_back,
+    )
+    returned = 0 if landing.charged else 1
+    ready_at = _ready_at(tx.now, claim, settlement) if landing.state in WAITING else None
+    scheduled = landing.state is State.PENDING and ready_at is not None and ready_at > tx.now
+    tx.run(
+        "land",
+        {
+            "seq": claim.seq,
+            "state": landing.state,
+            "scheduled": scheduled,
+            "ready_at": ready_at,
+            "finished_at": tx.now if landing.state.terminal else None,
+            "attempts": claim.attempts - returned,
+            "given_back": claim.given_back + returned,
+            "settled": settlement.mark,
+            "result": settlement.result if settlement.verdict is Verdict.ACK else None,
+            "percent": settlement.percent,
+            "note": storable(settlement.note),
+        },
+    )
+    tx.tally.move(claim.queue, State.PROCESSING, landing.state)
+    if scheduled:
+        tx.tally.add(claim.queue, SCHEDULED)
+    if settlement.error is not None:
+        add_error(tx, claim.seq, settlement.error)
+    if settlement.verdict is Verdict.GIVE_BACK and landing.state is State.FAILED:
+        add_error(tx, claim.seq, _given_back_too_often(tx.now, claim))
+    add_logs(tx, claim.seq, settlement.logs)
+    return landing
+
+
+def add_error(tx: Transaction, seq: int, error: JobError) -> None:
+    """Append to a job's errors."""
+    text = storable(error.text)
+    tx.run(
+        "add_error",
+        (
+            seq,
+            error.attempt,
+            error.at,
+            error.worker,
+            storable(error.kind),
+            text,
+            storable(error.traceback),
+        ),
+    )
+    tx.run("last_error", {"seq": seq, "text": text})
+
+
+def add_logs(tx: Transaction, seq: int, lines: Sequence[LogLine]) -> None:
+    """Append to a job's log, which keeps its newest lines."""
+    if lines:
+        tx.run_many("add_log", [(seq, line.at, storable(line.text)) for line in lines])
+        tx.run("trim_logs", {"seq": seq, "keep": MAX_LOG_LINES})
+
+
+def _ready_at(now: float, claim: Claim, settlement: Settlement) -> float:
+    if settlement.delay is not None:
+        return now + settlement.delay
+    if settlement.verdict is Verdict.GIVE_BACK:
+        return now
+    return now + _backoff(claim.backoff).delay(claim.attempts)
+
+
+def _backoff(text: str | None) -> Backoff:
+    try:
+        return Backoff.parse(text)
+    except (ValueError, TypeError):
+        # One job with a policy that nobody can read must not stop the reaper.
+        return DEFAULT_BACKOFF
+
+
+def _given_back_too_often(now: float, claim: Claim) -> JobError:
+    return JobError(
+        attempt=claim.attempts,
+        at=now,
+        worker=claim.worker,
+        kind="given_back",
+        text=f"Given back {MAX_GIVEN_BACK:,} times without a finished attempt",
+    )

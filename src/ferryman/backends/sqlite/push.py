@@ -1,0 +1,180 @@
+"""push: messages become jobs, each once."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
+
+from ferryman.backends.sql.rows import meta_text
+from ferryman.backends.sqlite.counts import SCHEDULED
+from ferryman.backends.sqlite.known import Known
+from ferryman.backends.sqlite.meta import add_meta, drop_meta
+from ferryman.job import WAITING, State
+from ferryman.queue.answers import Pushed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferryman.backends.sqlite.transaction import Transaction
+    from ferryman.message import Message
+
+# The fields that a row takes over as they are, in the order of the columns in push.sql.
+_FIELDS: Final = (
+    "id",
+    "queue",
+    "task",
+    "version",
+    "priority",
+    "max_attempts",
+    "key",
+    "backoff",
+    "timeout",
+    "correlation_id",
+    "body",
+)
+_COLUMNS: Final = (*_FIELDS, "meta", "created_at", "ready_at", "scheduled", "deadline")
+_QUEUE: Final = _COLUMNS.index("queue")
+_SCHEDULED: Final = _COLUMNS.index("scheduled")
+_taken_over = attrgetter(*_FIELDS)
+
+_WAITING: Final = json.dumps(sorted(WAITING))
+_UNFINISHED: Final = json.dumps(sorted([*WAITING, State.PROCESSING]))
+_ALL: Final = json.dumps(list(State))
+_LONG_AGO: Final = -1.0
+
+
+def push(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
+    """What became of each message, in order."""
+    pushed: list[Pushed] = []
+    for plain, group in groupby(messages, _is_plain):
+        run = list(group)
+        pushed += _push_plain(tx, run) if plain else [_push_one(tx, message) for message in run]
+    return pushed
+
+
+def key_is_taken(tx: Transaction, queue: str, key: str) -> bool:
+    """Whether an unfinished job of the queue holds the key."""
+    return _same_key(tx, queue, key, _UNFINISHED, _LONG_AGO) is not None
+
+
+def _is_plain(message: Message) -> bool:
+    return message.key is None and not message.replace
+
+
+def _push_plain(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
+    """Only ids can collide here, so everything is inserted in one go and the rest found out."""
+    (newest,) = tx.run("newest").fetchone()
+    rows = [_row(message, tx.now) for message in messages]
+    if tx.run_many("push", rows) == len(messages):
+        _count_created(tx, rows)
+        add_meta(tx, ((message.id, message.meta) for message in messages))
+        return [Pushed(message.id, "created") for message in messages]
+    return _sort_out(tx, messages, rows, newest)
+
+
+def _sort_out(
+    tx: Transaction, messages: Sequence[Message], rows: Sequence[Sequence[Any]], newest: int
+) -> list[Pushed]:
+    new = {job_id for (job_id,) in tx.run("pushed_since", {"seq": newest}).fetchall()}
+    pushed, created = [], []
+    for message, row in zip(messages, rows, strict=True):
+        if message.id in new:
+            # A second message with this id in the same batch finds the first one's job.
+            new.remove(message.id)
+            created.append((message, row))
+            pushed.append(Pushed(message.id, "created"))
+        else:
+            pushed.append(_known_id(tx, message) or Pushed(message.id, "conflict"))
+    _count_created(tx, [row for _, row in created])
+    add_meta(tx, ((message.id, message.meta) for message, _ in created))
+    return pushed
+
+
+def _push_one(tx: Transaction, message: Message) -> Pushed:
+    return _known_id(tx, message) or _known_key(tx, message) or _create(tx, message)
+
+
+def _create(tx: Transaction, message: Message) -> Pushed:
+    row = _row(message, tx.now)
+    tx.run("push", row)
+    _count_created(tx, [row])
+    add_meta(tx, [(message.id, message.meta)])
+    return Pushed(message.id, "created")
+
+
+def _known_id(tx: Transaction, message: Message) -> Pushed | None:
+    row = tx.run("find", {"id": message.id}).fetchone()
+    if row is None:
+        return None
+    known = Known._make(row)
+    if message.same_work(known.queue, known.task, known.version, known.body):
+        return Pushed(message.id, "existing")
+    if message.replace and known.state in WAITING:
+        return _replace(tx, known, message)
+    return Pushed(message.id, "conflict")
+
+
+def _known_key(tx: Transaction, message: Message) -> Pushed | None:
+    if message.key is None:
+        return None
+    states, since = _looked_at(message, tx.now)
+    known = _same_key(tx, message.queue, message.key, states, since)
+    if known is None:
+        return None
+    return (
+        _replace(tx, known, message)
+        if message.unique == "replace"
+        else Pushed(known.id, "existing")
+    )
+
+
+def _looked_at(message: Message, now: float) -> tuple[str, float]:
+    """The states, and since when, in which a job with the same key forbids this message."""
+    match message.unique:
+        case "waiting" | "replace":
+            return _WAITING, _LONG_AGO
+        case "unfinished":
+            return _UNFINISHED, _LONG_AGO
+        case seconds:
+            return _ALL, now - seconds
+
+
+def _same_key(tx: Transaction, queue: str, key: str, states: str, since: float) -> Known | None:
+    values = {"queue": queue, "key": key, "states": states, "since": since}
+    row = tx.run("same_key", values).fetchone()
+    return None if row is None else Known._make(row)
+
+
+def _replace(tx: Transaction, known: Known, message: Message) -> Pushed:
+    values = dict(zip(_COLUMNS, _row(message, tx.now), strict=True))
+    scheduled = known.state == State.PENDING and values["scheduled"]
+    tx.run("replace", {**values, "scheduled": scheduled, "seq": known.seq})
+    tx.tally.add(known.queue, known.state, -1)
+    tx.tally.add(known.queue, SCHEDULED, -known.scheduled)
+    tx.tally.add(message.queue, known.state)
+    tx.tally.add(message.queue, SCHEDULED, int(scheduled))
+    drop_meta(tx, [(known.seq, known.meta)])
+    add_meta(tx, [(known.id, message.meta)])
+    return Pushed(known.id, "replaced")
+
+
+def _row(message: Message, now: float) -> tuple[Any, ...]:
+    ready_at = now + message.delay if message.ready_at is None else message.ready_at
+    return (
+        *_taken_over(message),
+        meta_text(message.meta),
+        now,
+        ready_at,
+        ready_at > now,
+        None if message.expires is None else now + message.expires,
+    )
+
+
+def _count_created(tx: Transaction, rows: Sequence[Sequence[Any]]) -> None:
+    for queue, n in Counter(row[_QUEUE] for row in rows).items():
+        tx.tally.add(queue, State.PENDING, n)
+    for queue, n in Counter(row[_QUEUE] for row in rows if row[_SCHEDULED]).items():
+        tx.tally.add(queue, SCHEDULED, n)

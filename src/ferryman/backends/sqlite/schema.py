@@ -1,0 +1,64 @@
+"""Whose database it is, and of which version: made, brought up to date, or left untouched."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Final
+
+from ferryman.backends.sql.statements import schema
+from ferryman.errors import BackendRejected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+APPLICATION_ID: Final = int.from_bytes(b"Frry")
+VERSIONS: Final = schema("ferryman.backends.sqlite")
+OLDEST_SQLITE: Final = (3, 35, 0)
+
+
+def check_sqlite() -> None:
+    """Refuse a library without UPDATE … RETURNING."""
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        raise BackendRejected(
+            f"SQLite {sqlite3.sqlite_version} is too old: Ferryman needs 3.35 or newer, "
+            "which comes with a newer Python"
+        )
+
+
+def identify(connection: sqlite3.Connection, path: Path) -> int:
+    """The schema's version, 0 in an empty database; reads only, so a stranger's stays as it is."""
+    (owner,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if (owner, version, tables) == (0, 0, 0):
+        return 0
+    if owner != APPLICATION_ID:
+        raise BackendRejected(
+            f"{path} is another program's database: choose a file of its own for Ferryman"
+        )
+    if version > len(VERSIONS):
+        raise BackendRejected(
+            f"{path} has schema version {version}, this Ferryman knows up to {len(VERSIONS)}: "
+            "upgrade Ferryman here"
+        )
+    return int(version)
+
+
+def migrate(connection: sqlite3.Connection, version: int) -> None:
+    """Apply the schema files after `version`; the caller holds the write transaction."""
+    for script in VERSIONS[version:]:
+        for statement in _statements(script):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {len(VERSIONS)}")
+
+
+def _statements(script: str) -> Iterator[str]:
+    # executescript would commit first, and a half-made schema must never be seen.
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

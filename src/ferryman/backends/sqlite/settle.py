@@ -1,0 +1,70 @@
+"""settle: claims end, and their children follow in the same commit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import compress
+from typing import TYPE_CHECKING
+
+from ferryman.backends.sql.rows import STATES
+from ferryman.backends.sqlite.known import Claim
+from ferryman.backends.sqlite.landing import land_claim
+from ferryman.backends.sqlite.push import push
+from ferryman.job import State
+from ferryman.lifecycle import Verdict
+from ferryman.queue.settlement import Receipt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferryman.backends.sqlite.transaction import Transaction
+    from ferryman.queue.settlement import Settlement
+
+
+def settle(tx: Transaction, settlements: Sequence[Settlement]) -> list[Receipt]:
+    """One receipt for each settlement, in order."""
+    plain = [_is_plain_ack(settlement) for settlement in settlements]
+    acks = list(compress(settlements, plain))
+    done = bool(acks) and _ack_all(tx, acks)
+    return [
+        Receipt(one.job_id, True, State.COMPLETED) if done and ack else _settle(tx, one)
+        for one, ack in zip(settlements, plain, strict=True)
+    ]
+
+
+def _is_plain_ack(settlement: Settlement) -> bool:
+    return (
+        settlement.verdict is Verdict.ACK
+        and not settlement.children
+        and not settlement.logs
+        and settlement.error is None
+        and settlement.percent is None
+        and settlement.note is None
+    )
+
+
+def _ack_all(tx: Transaction, acks: Sequence[Settlement]) -> bool:
+    """Complete all of them in one go, or change nothing if any claim is not as it should be."""
+    now = tx.now
+    tx.savepoint()
+    done = tx.run_many("ack", [(ack.result, now, ack.job_id, ack.fence, ack.queue) for ack in acks])
+    if done < len(acks):
+        tx.back_to_savepoint()
+        return False
+    for queue, n in Counter(ack.queue for ack in acks).items():
+        tx.tally.move(queue, State.PROCESSING, State.COMPLETED, n)
+    return True
+
+
+def _settle(tx: Transaction, settlement: Settlement) -> Receipt:
+    row = tx.run("claim", {"id": settlement.job_id}).fetchone()
+    if row is None:
+        return Receipt(settlement.job_id, False)
+    claim = Claim._make(row)
+    if claim.fence == settlement.fence and claim.state == State.PROCESSING:
+        landing = land_claim(tx, claim, settlement)
+        if landing.hands_over and settlement.children:
+            # Children that exist are the same work done before; their ids are derived.
+            push(tx, settlement.children)
+        return Receipt(settlement.job_id, True, landing.state)
+    return Receipt(settlement.job_id, claim.settled == settlement.mark, STATES[claim.state])

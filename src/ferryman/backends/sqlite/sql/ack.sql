@@ -1,0 +1,9 @@
+-- Completes a claim that nobody asked to stop.
+UPDATE jobs
+SET state = 'completed',
+    result = ?,
+    finished_at = ?,
+    settled = fence || ':ack',
+    heartbeat_at = NULL,
+    expires_at = NULL
+WHERE id = ? AND fence = ? AND queue = ? AND state = 'processing' AND asked IS NULL

@@ -1,0 +1,2 @@
+-- Appends to a job's errors.
+INSERT INTO errors (seq, attempt, at, worker, kind, text, traceback) VALUES (?, ?, ?, ?, ?, ?, ?)

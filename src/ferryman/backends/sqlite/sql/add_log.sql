@@ -1,0 +1,2 @@
+-- Appends to a job's log.
+INSERT INTO logs (seq, at, text) VALUES (?, ?, ?)

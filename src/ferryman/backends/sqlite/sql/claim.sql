@@ -1,0 +1,2 @@
+-- A job's latest claim, as far as its end must know it.
+SELECT {claim} FROM jobs WHERE id = :id

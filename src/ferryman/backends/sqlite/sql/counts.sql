@@ -1,0 +1,2 @@
+-- The maintained counters.
+SELECT queue, state, n FROM counts WHERE n <> 0

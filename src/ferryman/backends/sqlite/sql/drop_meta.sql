@@ -1,0 +1,2 @@
+-- Forgets one meta value of a job.
+DELETE FROM meta WHERE name = ? AND value = ? AND seq = ?

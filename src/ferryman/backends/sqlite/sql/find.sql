@@ -1,0 +1,2 @@
+-- The job that has an id.
+SELECT {known} FROM jobs WHERE id = :id

@@ -1,0 +1,2 @@
+-- One job.
+SELECT {job} FROM jobs WHERE id = :id

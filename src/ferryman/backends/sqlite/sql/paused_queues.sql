@@ -1,0 +1,2 @@
+-- The queues that nobody may claim from.
+SELECT queue FROM paused_queues

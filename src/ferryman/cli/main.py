@@ -1,0 +1,98 @@
+"""The command tree. Each command's module is imported when it is called, so `--help` is quick."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Annotated, Any, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+# name → module with a Typer `app`, and the line that `ferryman --help` shows
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "work": ("ferryman.cli.work", "Run the jobs of an app until told to stop."),
+    "push": ("ferryman.cli.push", "Hand over a job by its task's name."),
+    "status": ("ferryman.cli.status", "Show queues and workers."),
+    "jobs": ("ferryman.cli.jobs", "List, show, retry, cancel, pause, resume, delete jobs."),
+    "queues": ("ferryman.cli.queues", "List, pause, resume, purge queues."),
+    "demo": ("ferryman.cli.demo", "See retries, a killed worker, and that nothing is lost."),
+}
+
+
+class Commands(TyperGroup):
+    """Knows its commands by name and line of help, and turns their errors into exit codes."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, (_, line) in COMMANDS.items():
+            self.commands[name] = TyperCommand(name, help=line)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        return get_command(import_module(COMMANDS[cmd_name][0]).app)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            raise typer.Exit(_explained(error)) from error
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"ferryman {version('ferryman')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def ferryman(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show it and exit."),
+    ] = False,
+) -> None:
+    """One job queue and pipeline engine: the same code and the same promises on every store."""
+
+
+def main() -> None:
+    """The entry point of the `ferryman` script."""
+    for stream in (sys.stdout, sys.stderr):
+        # A job may hold characters that this terminal's encoding lacks.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name="ferryman")
+
+
+def _explained(error: Exception) -> int:
+    from ferryman.cli.failures import debugging, report
+
+    if debugging():
+        raise error
+    return report(error)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Jobs, queues and workers as tables for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ferryman.cli.output import put_table
+from ferryman.job import Job, State
+from ferryman.service.presentation import job_summary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferryman.queue.answers import QueueCounts
+    from ferryman.service.workers import WorkerRow
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
+
+
+def job_table(jobs: Sequence[Job], now: float) -> None:
+    put_table(
+        ("ID", "STATE", "QUEUE", "TASK", "ATTEMPTS", "AGE", "NEWS"),
+        [
+            (
+                job.id,
+                job.state,
+                job.queue,
+                job.task,
+                f"{job.attempts}/{job.max_attempts}",
+                span(now - job.created_at),
+                _news(job, now),
+            )
+            for job in jobs
+        ],
+    )
+
+
+def queue_table(queues: Sequence[QueueCounts]) -> None:
+    shown = (State.PROCESSING, State.PAUSED, State.FAILED, State.CANCELLED, State.COMPLETED)
+    put_table(
+        ("QUEUE", "", "READY", "SCHEDULED", *(state.upper() for state in shown)),
+        [
+            (
+                counts.queue,
+                "paused" if counts.paused else "",
+                counts.ready,
+                counts.scheduled,
+                *(counts.states.get(state, 0) for state in shown),
+            )
+            for counts in queues
+        ],
+    )
+
+
+def worker_table(workers: Sequence[WorkerRow], now: float) -> None:
+    put_table(
+        ("WORKER", "", "RUNNING", "UP", "SEEN", "QUEUES"),
+        [
+            (
+                row.id,
+                "stale" if row.stale else "",
+                row.running,
+                _since(row.started_at, now),
+                _since(row.heartbeat_at, now),
+                ",".join(f"{queue}:{slots}" for queue, slots in row.queues.items()),
+            )
+            for row in workers
+        ],
+    )
+
+
+def span(seconds: float) -> str:
+    """A duration to one figure that people grasp: 5s, 3m, 2h, 4d."""
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{seconds // size:.0f}{unit}"
+    return f"{max(0.0, seconds):.0f}s"
+
+
+def _since(moment: float | None, now: float) -> str:
+    return "?" if moment is None else span(now - moment)
+
+
+def _news(job: Job, now: float) -> str:
+    shown = job_summary(job)
+    if job.state is State.PENDING and job.ready_at > now:
+        return " ".join(filter(None, [f"due in {span(job.ready_at - now)}", _first_line(shown)]))
+    if job.state is State.PROCESSING:
+        asked = "" if job.asked is None else f"asked to {job.asked}"
+        percent = "" if job.percent is None else f"{job.percent:g}%"
+        return " ".join(filter(None, [asked, percent, shown["note"]]))
+    return "" if job.state is State.COMPLETED else _first_line(shown)
+
+
+def _first_line(shown: dict[str, Any]) -> str:
+    lines = (shown["error"] or "").strip().splitlines()
+    return lines[0] if lines else ""

@@ -1,0 +1,150 @@
+"""`ferryman work`: one worker process."""
+
+from __future__ import annotations
+
+import os
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from ferryman.cli.failures import CommandFailed, ExitCode
+from ferryman.cli.loading import load_ferry
+from ferryman.cli.options import plain_typer
+from ferryman.cli.output import say
+from ferryman.errors import BackendUnavailable
+from ferryman.service.config import Config
+from ferryman.telemetry.escape import without_credentials
+from ferryman.telemetry.lines import LogFormat, configure
+from ferryman.telemetry.logs import EventLog
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ferryman.ferry import Ferry
+
+app = plain_typer()
+
+Text = str | None
+
+
+@app.command()
+def work(
+    target: Annotated[
+        str, typer.Argument(metavar="MODULE:ATTRIBUTE", help="The app's Ferry, such as app:ferry.")
+    ],
+    *,
+    queues: Annotated[
+        Text,
+        typer.Option(
+            metavar="NAME[:SLOTS],...",
+            help="Queues to work on and how many jobs of each at a time, such as "
+            "archive:4,extract:1; `*` is every other queue of the app. "
+            "[env: FERRYMAN_QUEUES; default: all queues of the app]",
+        ),
+    ] = None,
+    concurrency: Annotated[
+        Text,
+        typer.Option(
+            metavar="N",
+            help="Slots for each queue without a number. [env: FERRYMAN_CONCURRENCY; default: 1]",
+        ),
+    ] = None,
+    lease: Annotated[
+        Text,
+        typer.Option(
+            metavar="DURATION",
+            help="How long a claim lives without a heartbeat. "
+            "[env: FERRYMAN_LEASE; default: the app's, 60s]",
+        ),
+    ] = None,
+    drain: Annotated[
+        Text,
+        typer.Option(
+            metavar="DURATION",
+            help="How long running jobs may go on after the first signal. "
+            "[env: FERRYMAN_DRAIN; default: 25s]",
+        ),
+    ] = None,
+    poll_every: Annotated[
+        Text,
+        typer.Option(
+            metavar="DURATION",
+            help="Look for jobs at least this often. [env: FERRYMAN_POLL_EVERY; default: 1s]",
+        ),
+    ] = None,
+    log_level: Annotated[
+        Text,
+        typer.Option(
+            metavar="LEVEL",
+            help="debug, info, warning, error or critical. "
+            "[env: FERRYMAN_LOG_LEVEL; default: info]",
+        ),
+    ] = None,
+    log_format: Annotated[
+        Text,
+        typer.Option(
+            metavar="FORMAT",
+            help="text or json, one line each on standard error. "
+            "[env: FERRYMAN_LOG_FORMAT; default: text]",
+        ),
+    ] = None,
+    url: Annotated[
+        Text,
+        typer.Option(metavar="URL", help="Another store than the app's own."),
+    ] = None,
+) -> None:
+    """Run the jobs of an app until told to stop.
+
+    SIGTERM or Ctrl-C: claim nothing more, let running jobs end, give the rest back. A second one:
+    give back now.
+    """
+    config = Config.load(
+        os.environ,
+        queues=queues,
+        concurrency=concurrency,
+        lease=lease,
+        drain=drain,
+        poll_every=poll_every,
+        log_level=log_level,
+        log_format=log_format,
+    )
+    with load_ferry(target, url) as ferry:
+        raise typer.Exit(_run(ferry, target, config))
+
+
+def _run(ferry: Ferry, target: str, config: Config) -> int:
+    if not len(ferry.tasks):
+        raise CommandFailed(
+            f"{target} has no tasks, so there is nothing to run",
+            "declare one with @ferry.task(), or import the modules that do",
+            ExitCode.USAGE,
+        )
+    _check_store(ferry)
+    known = {task.options.queue for task in ferry.tasks}
+    slots = config.slots(known)
+    _warn_of_strangers(slots, known)
+    handler = configure(config.log_level or "info", cast("LogFormat", config.log_format or "text"))
+    stop = EventLog.follow(ferry.events, ferry.backend.clock)
+    try:
+        return ferry.worker(slots, config.worker_settings(ferry.lease)).run()
+    finally:
+        stop()
+        handler.flush()
+
+
+def _check_store(ferry: Ferry) -> None:
+    """A store that refuses for good ends the command; one that is only down is waited for."""
+    try:
+        ferry.backend.snapshot()
+    except BackendUnavailable as error:
+        say(f"the store does not answer yet, waiting for it: {without_credentials(str(error))}")
+
+
+def _warn_of_strangers(chosen: Collection[str], known: Collection[str]) -> None:
+    """A queue may be fed by `using(queue=…)` alone, so an unknown one is no error; a typo is."""
+    for queue in chosen:
+        if queue not in known:
+            close = get_close_matches(queue, known, 1)
+            hint = f": did you mean {close[0]!r}?" if close else ""
+            say(f"no task of the app belongs to queue {queue!r}{hint}")

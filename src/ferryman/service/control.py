@@ -1,0 +1,169 @@
+"""Acts: what the command line, the API and the dashboard do to a store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from ferryman.errors import Conflict, InvalidFilter, JobNotFound, NotAllowed, TaskError
+from ferryman.job import WAITING
+from ferryman.lifecycle import Act, act
+from ferryman.message import MAX_NAME, Message, check_name, encode
+from ferryman.service.insights import Insights
+from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from ferryman.job import Job, State
+    from ferryman.queue.answers import Acted, Pushed
+    from ferryman.queue.contract import Backend
+    from ferryman.tasks.tasks import Tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """What an act on many jobs came to: `matched` = `done` + `refused`."""
+
+    matched: int = 0
+    done: int = 0
+    refused: int = 0
+
+    def plus(self, acted: Sequence[Acted]) -> Bulk:
+        refused = sum(one.refused is not None for one in acted)
+        return Bulk(
+            self.matched + len(acted), self.done + len(acted) - refused, self.refused + refused
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """How many jobs match a filter, and how many of them are in a state that allows the act."""
+
+    matched: int
+    allowed: int
+
+
+class Control:
+    """Acts on one store. With an app's `tasks`, pushes take their defaults and are checked."""
+
+    def __init__(self, backend: Backend, tasks: Tasks | None = None) -> None:
+        self._backend = backend
+        self._tasks = tasks
+        self._insights = Insights(backend)
+        self._verbs: Mapping[Act, Callable[[Sequence[str]], Sequence[Acted]]] = {
+            Act.CANCEL: backend.cancel,
+            Act.PAUSE: backend.pause,
+            Act.RESUME: backend.resume,
+            Act.RETRY: backend.retry,
+            Act.DELETE: backend.delete,
+        }
+
+    # -- jobs
+
+    def push(
+        self, task: str, payload: Any = None, *, max_attempts: int | None = None, **options: Any
+    ) -> Pushed:
+        """Hand over a job by its task's name; options are those of `ferryman.Options`.
+
+        Without the app's tasks the queue is named like the task unless `queue` says otherwise.
+        `Conflict` if the id belongs to a job with another body.
+        """
+        message = self._message(task, payload, options)
+        if max_attempts is not None:
+            message = replace(message, max_attempts=max_attempts)
+        pushed = self._backend.push([message])[0]
+        if pushed.status == "conflict":
+            raise Conflict(
+                f"job {pushed.id!r} exists with another body: use another id", ids=(pushed.id,)
+            )
+        return pushed
+
+    def act(self, verb: Act, job_id: str) -> Acted:
+        """Do one act to one job, or raise `JobNotFound` or `NotAllowed` with the reason."""
+        acted = self._verbs[verb]([job_id])[0]
+        if acted.state is None:
+            raise JobNotFound(job_id)
+        if acted.refused is not None:
+            raise NotAllowed(acted.refused)
+        return acted
+
+    def act_on(self, verb: Act, ids: Sequence[str]) -> Sequence[Acted]:
+        """Do one act to several jobs; refusals are in the answers, in the order of the ids."""
+        return self._verbs[verb](ids)
+
+    def act_where(self, verb: Act, where: str) -> Bulk:
+        """Do one act to every job that matches; the backend checks each again as it acts."""
+        bulk = Bulk()
+        for jobs in self._insights.walk(_some_filter(where)):
+            bulk = bulk.plus(self._verbs[verb]([job.id for job in jobs]))
+        return bulk
+
+    def preview(self, verb: Act, where: str) -> Preview:
+        """What `act_where` would find now."""
+        matched = allowed = 0
+        for jobs in self._insights.walk(_some_filter(where)):
+            matched += len(jobs)
+            allowed += sum(_allows(verb, job) for job in jobs)
+        return Preview(matched, allowed)
+
+    def prune(
+        self, *, older_than: float, states: Collection[State] = (), keep: int | None = None
+    ) -> int:
+        """Delete all finished jobs that ended over `older_than` seconds ago; how many."""
+        count = 0
+        while pruned := self._backend.prune(older_than=older_than, states=states, keep=keep):
+            count += pruned
+        return count
+
+    # -- queues
+
+    def pause_queue(self, queue: str) -> None:
+        """Stop claims from a queue, which may still be without jobs."""
+        check_name("queue", queue, MAX_NAME)
+        self._backend.pause_queue(queue)
+
+    def resume_queue(self, queue: str) -> None:
+        """Allow claims again; `QueueNotFound` for one that is neither paused nor has jobs."""
+        self._insights.queue(queue)
+        self._backend.resume_queue(queue)
+
+    def purge(self, queue: str) -> int:
+        """Delete a queue's pending and paused jobs; how many. `QueueNotFound` if it has no jobs."""
+        self._insights.queue(queue)
+        return self._backend.purge(queue)
+
+    def purgeable(self, queue: str) -> int:
+        """How many jobs `purge` would delete now."""
+        states = self._insights.queue(queue).states
+        return sum(states.get(state, 0) for state in WAITING)
+
+    def _message(self, task: str, payload: Any, options: Mapping[str, Any]) -> Message:
+        if self._tasks is None:
+            fields = Options(queue=task).using(**options).fields(DEFAULT_PRIORITIES)
+            return Message(task=task, body=encode(payload), **fields)
+        known = self._tasks.get(task)
+        if known is None:
+            names = [one.name for one in self._tasks]
+            close = get_close_matches(task, names, 1)
+            hint = (
+                f"did you mean {close[0]!r}?" if close else f"it has {', '.join(names) or 'none'}"
+            )
+            raise TaskError(f"the app declares no task {task!r}: {hint}")
+        return known.message_of(payload, **options)
+
+
+def _allows(verb: Act, job: Job) -> bool:
+    try:
+        act(job.state, verb, job.id)
+    except NotAllowed:
+        return False
+    return True
+
+
+def _some_filter(where: str) -> str:
+    # An unset shell variable must not become "every job".
+    if not where.strip():
+        raise InvalidFilter("an empty filter would match every job: name at least one condition")
+    return where

@@ -1,0 +1,120 @@
+"""Reads: what the command line, the API and the dashboard ask about a store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final
+
+from ferryman.errors import FerrymanError, InvalidFilter, JobNotFound, Unsupported
+from ferryman.filter import Filter
+from ferryman.job import State
+from ferryman.service.workers import WorkerRow
+from ferryman.worker.upkeep import WORKER_CELLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ferryman.job import Job
+    from ferryman.queue.answers import Page, QueueCounts
+    from ferryman.queue.contract import Backend
+
+MAX_PAGE: Final = 1_000
+
+
+class QueueNotFound(FerrymanError, LookupError):
+    """No queue of this name holds jobs or is paused."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        close = get_close_matches(name, known, 1)
+        hint = f"did you mean {close[0]!r}?" if close else "`ferryman queues list` shows them all"
+        super().__init__(f"no queue {name!r} in this store: {hint}")
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A store at one moment. `workers` is None where the backend keeps no rows about them."""
+
+    at: float
+    backend: str
+    queues: Sequence[QueueCounts]
+    workers: Sequence[WorkerRow] | None
+
+    @property
+    def totals(self) -> Mapping[State, int]:
+        """Jobs by state over all queues."""
+        return {state: sum(q.states.get(state, 0) for q in self.queues) for state in State}
+
+    @property
+    def scheduled(self) -> int:
+        """Pending jobs that are not due yet."""
+        return sum(queue.scheduled for queue in self.queues)
+
+
+class Insights:
+    """Questions to one store; nothing here changes it."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    def overview(self) -> Overview:
+        """Counts of every queue, and the workers."""
+        snapshot = self._backend.snapshot()
+        capabilities = self._backend.capabilities
+        return Overview(
+            at=snapshot.at,
+            backend=capabilities.backend,
+            queues=[snapshot.queues[name] for name in sorted(snapshot.queues)],
+            workers=self.workers() if capabilities.cells else None,
+        )
+
+    def queues(self) -> Sequence[QueueCounts]:
+        """Counts of every queue that has jobs or is paused, by name."""
+        found = self._backend.snapshot().queues
+        return [found[name] for name in sorted(found)]
+
+    def queue(self, name: str) -> QueueCounts:
+        """Counts of one queue; `QueueNotFound` if it has no jobs and is not paused."""
+        found = self._backend.snapshot().queues
+        if name not in found:
+            raise QueueNotFound(name, list(found))
+        return found[name]
+
+    def job(self, job_id: str) -> Job:
+        """The whole job with errors and logs; `JobNotFound` if there is none."""
+        job = self._backend.get(job_id)
+        if job is None:
+            raise JobNotFound(job_id)
+        return job
+
+    def jobs(self, where: str = "", *, limit: int = 50, after: str | None = None) -> Page:
+        """Jobs that match the filter text, newest push first; `after` is a page's `next`."""
+        if not 1 <= limit <= MAX_PAGE:
+            raise InvalidFilter(f"limit: must be from 1 to {MAX_PAGE:,}, got {limit}")
+        return self._backend.list(Filter.parse(where), limit=limit, after=after)
+
+    def walk(self, where: str) -> Iterator[Sequence[Job]]:
+        """Every job that matches, page by page. Jobs pushed meanwhile are not visited."""
+        parsed, after = Filter.parse(where), None
+        while True:
+            page = self._backend.list(parsed, limit=MAX_PAGE, after=after)
+            if page.jobs:
+                yield page.jobs
+            if page.next is None:
+                return
+            after = page.next
+
+    def workers(self) -> Sequence[WorkerRow]:
+        """The workers that showed themselves lately, stale ones marked, by id."""
+        capabilities = self._backend.capabilities
+        if not capabilities.cells:
+            raise Unsupported(
+                f"{capabilities.backend} keeps no rows about workers: look at their own logs"
+            )
+        now = self._backend.clock.now()
+        return [WorkerRow.read(cell, now) for cell in self._backend.read_cells(WORKER_CELLS)]
+
+    def now(self) -> float:
+        """The store's time."""
+        return self._backend.clock.now()

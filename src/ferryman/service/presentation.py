@@ -1,0 +1,173 @@
+"""Jobs, queues and workers as plain JSON for people and scripts: the one place of these shapes.
+
+Times are ISO 8601 in UTC with a Z, None is null, secrets are hidden. The keys are stable: new ones
+may come, none changes its meaning.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ferryman.job import State
+from ferryman.service.redaction import redacted
+from ferryman.telemetry.escape import without_credentials
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferryman.job import Job, JobError, LogLine
+    from ferryman.queue.answers import Acted, Page, QueueCounts
+    from ferryman.service.control import Bulk
+    from ferryman.service.insights import Overview
+    from ferryman.service.workers import WorkerRow
+
+UNREADABLE = "(not JSON)"
+
+
+def moment(seconds: float | None) -> str | None:
+    """Seconds since the epoch as `2027-01-15T08:00:00.000Z`."""
+    if seconds is None:
+        return None
+    text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+def job_summary(job: Job) -> dict[str, Any]:
+    """A job as lists show it: everything but its errors and logs."""
+    return {
+        "id": job.id,
+        "queue": job.queue,
+        "task": job.task,
+        "state": str(job.state),
+        "priority": job.priority,
+        "attempts": job.attempts,
+        "max_attempts": job.max_attempts,
+        "created_at": moment(job.created_at),
+        "ready_at": moment(job.ready_at),
+        "started_at": moment(job.started_at),
+        "finished_at": moment(job.finished_at),
+        "deadline": moment(job.deadline),
+        "asked": job.asked,
+        "percent": job.percent,
+        "note": _text(job.note),
+        "error": _text(job.error),
+        "key": job.key,
+        "correlation_id": job.correlation_id,
+        "meta": redacted(dict(job.meta)),
+        "payload": _decoded(job.body),
+        "result": _decoded(job.result),
+        "checkpoint": _decoded(job.stored_checkpoint),
+        "version": job.version,
+        "generation": job.generation,
+        "given_back": job.given_back,
+        "fence": job.fence,
+        "worker": job.worker,
+        "heartbeat_at": moment(job.heartbeat_at),
+        "expires_at": moment(job.expires_at),
+        "timeout": job.timeout,
+        "backoff": job.backoff,
+    }
+
+
+def job_whole(job: Job) -> dict[str, Any]:
+    """A job with its history."""
+    return {
+        **job_summary(job),
+        "errors": [_error(error) for error in job.errors],
+        "logs": [_log(line) for line in job.logs],
+    }
+
+
+def page(found: Page) -> dict[str, Any]:
+    return {"jobs": [job_summary(job) for job in found.jobs], "next": found.next}
+
+
+def queue(counts: QueueCounts) -> dict[str, Any]:
+    """`paused` is the queue's own; `ready` and `scheduled` make up its pending jobs."""
+    return {
+        "queue": counts.queue,
+        "paused": counts.paused,
+        "ready": counts.ready,
+        "scheduled": counts.scheduled,
+        "states": {str(state): counts.states.get(state, 0) for state in State},
+    }
+
+
+def worker(row: WorkerRow) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "stale": row.stale,
+        "host": row.host,
+        "pid": row.pid,
+        "version": row.version,
+        "queues": dict(row.queues),
+        "running": row.running,
+        "started_at": moment(row.started_at),
+        "heartbeat_at": moment(row.heartbeat_at),
+        "lease": row.lease,
+    }
+
+
+def overview(seen: Overview) -> dict[str, Any]:
+    """`workers` is null where the backend keeps no rows about them."""
+    return {
+        "at": moment(seen.at),
+        "backend": seen.backend,
+        "states": {str(state): count for state, count in seen.totals.items()},
+        "scheduled": seen.scheduled,
+        "queues": [queue(counts) for counts in seen.queues],
+        "workers": None if seen.workers is None else [worker(row) for row in seen.workers],
+    }
+
+
+def acted(answers: Sequence[Acted]) -> dict[str, Any]:
+    """An act on jobs by their ids."""
+    refused = sum(one.refused is not None for one in answers)
+    return {
+        "matched": len(answers),
+        "done": len(answers) - refused,
+        "refused": refused,
+        "jobs": [
+            {
+                "id": one.id,
+                "state": None if one.state is None else str(one.state),
+                "refused": one.refused,
+            }
+            for one in answers
+        ],
+    }
+
+
+def bulk(counts: Bulk) -> dict[str, int]:
+    """An act on everything that matched a filter."""
+    return {"matched": counts.matched, "done": counts.done, "refused": counts.refused}
+
+
+def _error(error: JobError) -> dict[str, Any]:
+    return {
+        "attempt": error.attempt,
+        "at": moment(error.at),
+        "worker": error.worker,
+        "kind": error.kind,
+        "text": _text(error.text),
+        "traceback": _text(error.traceback),
+    }
+
+
+def _log(line: LogLine) -> dict[str, Any]:
+    return {"at": moment(line.at), "text": _text(line.text)}
+
+
+def _text(text: str | None) -> str | None:
+    return None if text is None else without_credentials(text)
+
+
+def _decoded(text: str | None) -> Any:
+    if text is None:
+        return None
+    try:
+        return redacted(json.loads(text))
+    except ValueError:
+        return UNREADABLE

@@ -1,0 +1,50 @@
+"""Hides values that look secret, wherever jobs are shown."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from ferryman.telemetry.escape import without_credentials
+
+HIDDEN: Final = "***"
+
+# Looked for in the key's letters alone, so `X-Api-Key`, `apiKey` and `api_key` are one word.
+_ANYWHERE: Final = (
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "authorization",
+    "credential",
+    "cookie",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "signingkey",
+    "encryptionkey",
+    "sessionid",
+)
+_WHOLE: Final = frozenset({"auth", "pass", "pwd", "jwt", "otp", "pin", "cvv", "bearer"})
+
+
+def redacted(value: Any) -> Any:
+    """A copy of plain JSON with secret values hidden at any depth, and URLs without passwords."""
+    if isinstance(value, dict):
+        return {
+            key: HIDDEN if _looks_secret(key, item) else redacted(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [redacted(item) for item in value]
+    return without_credentials(value) if isinstance(value, str) else value
+
+
+def _looks_secret(key: str, value: Any) -> bool:
+    letters = re.sub(r"[^a-z]", "", key.lower())
+    if letters in _WHOLE or any(word in letters for word in _ANYWHERE):
+        return True
+    if letters.endswith("token"):
+        return True
+    # `max_tokens: 800` is a number that people need to see; `tokens: ["…"]` is not.
+    return "token" in letters and not isinstance(value, int | float)

@@ -1,0 +1,34 @@
+"""Opens the store that a command is about, without making one by accident."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from ferryman.errors import BackendRejected
+from ferryman.queue.open import open_backend, safe_url
+
+if TYPE_CHECKING:
+    from ferryman.queue.contract import Backend
+
+
+class NoStoreYet(BackendRejected):
+    """The URL is right, but nothing has ever been pushed there."""
+
+
+def open_store(url: str, *, create: bool) -> Backend:
+    """The store at a URL that other processes can reach; `NoStoreYet` unless it may be made."""
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite" and not create:
+        path = Path(unquote(parts.path)[1:])
+        if parts.path[1:] and not path.exists():
+            raise NoStoreYet(f"there is no store at {path} yet")
+    backend = open_backend(url)
+    if not backend.capabilities.shared:
+        backend.close()
+        raise BackendRejected(
+            f"{safe_url(url)} lives inside one process, so no command can reach it: "
+            "use a store on disk or a server, such as sqlite:///jobs.db"
+        )
+    return backend
