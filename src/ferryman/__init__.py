@@ -1,37 +1,7 @@
 """One job queue and pipeline engine: the same code and the same promises on every store."""
 
-from ferryman.errors import (
-    BackendRejected,
-    BackendUnavailable,
-    Conflict,
-    FerrymanError,
-    InvalidFilter,
-    InvalidMessage,
-    JobCancelled,
-    JobFailed,
-    JobNotFound,
-    LeaseLost,
-    NotAllowed,
-    OutcomeUnknown,
-    QueueFull,
-    StillUnfinished,
-    TaskError,
-    Unsupported,
-)
-from ferryman.events import Event
-from ferryman.ferry import Ferry
-from ferryman.filter import Filter
-from ferryman.job import Job, JobError, LogLine, State
-from ferryman.message import Message
-from ferryman.outcomes import Cancel, Fail, Retry, Snooze
-from ferryman.retry import Backoff
-from ferryman.tasks.handle import Handle
-from ferryman.tasks.options import Options
-from ferryman.tasks.task import Task
-from ferryman.tasks.tasks import Tasks
-from ferryman.worker.executor import current_job
-from ferryman.worker.own_loop import Queue
-from ferryman.worker.worker import Settings, Worker
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __all__ = [
     "BackendRejected",
@@ -72,3 +42,67 @@ __all__ = [
     "Worker",
     "current_job",
 ]
+
+if TYPE_CHECKING:
+    from ferryman.errors import (
+        BackendRejected,
+        BackendUnavailable,
+        Conflict,
+        FerrymanError,
+        InvalidFilter,
+        InvalidMessage,
+        JobCancelled,
+        JobFailed,
+        JobNotFound,
+        LeaseLost,
+        NotAllowed,
+        OutcomeUnknown,
+        QueueFull,
+        StillUnfinished,
+        TaskError,
+        Unsupported,
+    )
+    from ferryman.events import Event
+    from ferryman.ferry import Ferry
+    from ferryman.filter import Filter
+    from ferryman.job import Job, JobError, LogLine, State
+    from ferryman.message import Message
+    from ferryman.outcomes import Cancel, Fail, Retry, Snooze
+    from ferryman.retry import Backoff
+    from ferryman.tasks.handle import Handle
+    from ferryman.tasks.options import Options
+    from ferryman.tasks.task import Task
+    from ferryman.tasks.tasks import Tasks
+    from ferryman.worker.executor import current_job
+    from ferryman.worker.own_loop import Queue
+    from ferryman.worker.worker import Settings, Worker
+else:
+    # Imported at their first use: `ferryman --help` needs none of them, and an error class needs
+    # no worker. What is not named here is an error.
+    _HOMES = {
+        "events": ("Event",),
+        "ferry": ("Ferry",),
+        "filter": ("Filter",),
+        "job": ("Job", "JobError", "LogLine", "State"),
+        "message": ("Message",),
+        "outcomes": ("Cancel", "Fail", "Retry", "Snooze"),
+        "retry": ("Backoff",),
+        "tasks.handle": ("Handle",),
+        "tasks.options": ("Options",),
+        "tasks.task": ("Task",),
+        "tasks.tasks": ("Tasks",),
+        "worker.executor": ("current_job",),
+        "worker.own_loop": ("Queue",),
+        "worker.worker": ("Settings", "Worker"),
+    }
+    _HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+    def __getattr__(name):
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"ferryman.{_HOME.get(name, 'errors')}"), name)
+        globals()[name] = value
+        return value
+
+    def __dir__():
+        return sorted({*globals(), *__all__})

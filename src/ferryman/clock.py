@@ -25,14 +25,8 @@ class SystemClock:
         return time.time()
 
     def monotonic(self) -> float:
-        return _monotonic()
+        return time.clock_gettime(_STEADY)
 
 
 # CLOCK_MONOTONIC stands still while a laptop sleeps, and a lease must not.
-if hasattr(time, "CLOCK_BOOTTIME"):
-
-    def _monotonic() -> float:
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-
-else:
-    _monotonic = time.monotonic
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)

@@ -44,6 +44,11 @@ class Events:
 
         return stop
 
+    @property
+    def heard(self) -> bool:
+        """Whether anyone listens to anything."""
+        return any(self._subscribers.values())
+
     def wanted(self, name: str) -> bool:
         """Whether anyone listens: lets hot paths skip building facts."""
         return bool(self._subscribers.get(name) or self._subscribers.get(ANY))

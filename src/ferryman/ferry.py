@@ -155,10 +155,7 @@ class Ferry(AsyncFerry):
             for message, one in zip(messages, pushed, strict=True):
                 self.events.emit("job.pushed", message=message, id=one.id, created=one.created)
         read = None if task is None else task.signature.read_result
-        return [
-            Handle(one.id, lambda: self.backend, created=one.created, read_result=read)
-            for one in pushed
-        ]
+        return [Handle(one.id, self._opened, one.created, read) for one in pushed]
 
     # -- working
 
@@ -192,6 +189,9 @@ class Ferry(AsyncFerry):
     @property
     def backend(self) -> Backend:
         """The store, opened now if it was not yet."""
+        return self._backend or self._opened()
+
+    def _opened(self) -> Backend:
         with self._lock:
             if self._backend is None:
                 self._backend = Traced(open_backend(self.url, self._clock), self.events)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from ferryman.errors import InvalidMessage
+from ferryman.frozen import maker
 from ferryman.ids import new_id
 
 MAX_BYTES: Final = 1 << 20
@@ -62,6 +62,33 @@ class Message:
     def payload(self) -> Any:
         return json.loads(self.body)
 
+    def again(self, body: str, message_id: str | None = None) -> Message:
+        """The same options with another body (JSON text from `encode`) and a new id.
+
+        The options were checked when this message was made, so they are not checked again.
+        """
+        if message_id is not None:
+            check_name("id", message_id, MAX_ID)
+        return _make(
+            self.queue,
+            self.task,
+            body,
+            message_id or new_id(),
+            self.version,
+            self.priority,
+            self.delay,
+            self.ready_at,
+            self.expires,
+            self.key,
+            self.unique,
+            self.replace,
+            self.max_attempts,
+            self.backoff,
+            self.timeout,
+            self.correlation_id,
+            self.meta,
+        )
+
     def __post_init__(self) -> None:
         check_name("queue", self.queue, MAX_NAME)
         check_name("task", self.task, MAX_NAME)
@@ -93,12 +120,16 @@ class Message:
         )
 
 
+_make = maker(Message)
+
+
 def encode(value: Any, field_name: str = "payload") -> str:
     """Plain JSON types as compact JSON text, or `InvalidMessage` that names the place."""
-    _Walk().check(value, field_name, 1)
+    if type(value) not in _SCALARS:
+        _Walk(field_name).check(value, field_name, 1)
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        size = len(text.encode())
+        text = _ENCODER.encode(value)
+        size = len(text) if text.isascii() else len(text.encode())
     except UnicodeEncodeError:
         raise InvalidMessage(field_name, "holds a lone surrogate, which is not text") from None
     except ValueError as error:
@@ -112,7 +143,9 @@ def encode(value: Any, field_name: str = "payload") -> str:
     return text
 
 
-_SCALARS = frozenset({str, int, bool, type(None)})
+# json.dumps with these options would build an encoder for each call.
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_SCALARS: Final = frozenset({str, int, bool, type(None)})
 
 
 class _Walk:
@@ -121,41 +154,42 @@ class _Walk:
     A list that holds itself twice, forty levels deep, is small in memory and endless as JSON.
     """
 
-    __slots__ = ("_left",)
+    __slots__ = ("_left", "_root")
 
-    def __init__(self) -> None:
+    def __init__(self, root: str) -> None:
+        self._root = root
         self._left = MAX_BYTES
 
     def check(self, value: Any, path: str, depth: int) -> None:
-        kind = type(value)
-        if kind in _SCALARS:
-            return
-        if kind is float:
+        """Refuse what is not plain JSON. Scalars are skipped before the call: it is a hot path."""
+        if type(value) is float:
             if not math.isfinite(value):
                 raise InvalidMessage(path, f"{value} is not JSON")
-            return
-        root = re.split(r"[.\[]", path, maxsplit=1)[0]
-        if depth > MAX_DEPTH:
-            raise InvalidMessage(root, f"is nested over {MAX_DEPTH} deep")
-        for place, item in _items(value, path):
-            self._left -= 1
-            if self._left < 0:
-                raise InvalidMessage(root, f"is over the limit of {MAX_BYTES:,} bytes of JSON")
-            if type(item) not in _SCALARS:
-                self.check(item, place, depth + 1)
+        elif isinstance(value, dict):
+            self._check_object(value, path, depth)
+        elif isinstance(value, list | tuple):
+            self._enter(value, depth)
+            for index, item in enumerate(value):
+                if type(item) not in _SCALARS:
+                    self.check(item, f"{path}[{index}]", depth + 1)
+        elif not isinstance(value, str | int):
+            kind = type(value).__name__
+            raise InvalidMessage(path, f"is a {kind}, which is not a plain JSON type")
 
-
-def _items(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
+    def _check_object(self, value: dict[Any, Any], path: str, depth: int) -> None:
+        self._enter(value, depth)
         for name, item in value.items():
             if type(name) is not str:
                 raise InvalidMessage(path, f"has the key {name!r}; JSON keys are strings")
-            yield f"{path}.{name}", item
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield f"{path}[{index}]", item
-    elif not isinstance(value, str | int):
-        raise InvalidMessage(path, f"is a {type(value).__name__}, which is not a plain JSON type")
+            if type(item) not in _SCALARS:
+                self.check(item, f"{path}.{name}", depth + 1)
+
+    def _enter(self, container: Sized, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise InvalidMessage(self._root, f"is nested over {MAX_DEPTH} deep")
+        self._left -= len(container)
+        if self._left < 0:
+            raise InvalidMessage(self._root, f"is over the limit of {MAX_BYTES:,} bytes of JSON")
 
 
 def check_name(field_name: str, value: object, limit: int = MAX_NAME) -> None:

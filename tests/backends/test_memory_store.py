@@ -129,7 +129,7 @@ def test_only_the_last_thousand_log_lines_are_kept(backend: MemoryBackend) -> No
     lines = [LogLine(1.0, str(number)) for number in range(1_300)]
     backend.heartbeat("ann", [Beat("a", job.fence, logs=tuple(lines[:600]))], lease=60)
     rest = tuple(lines[600:])
-    backend.settle([Settlement("a", job.fence, "mail", Verdict.ACK, logs=rest)])
+    backend.settle([Settlement.of(job, Verdict.ACK, logs=rest)])
     kept = backend.get("a")
     assert kept is not None
     assert [line.text for line in kept.logs] == [str(number) for number in range(300, 1_300)]
@@ -139,7 +139,7 @@ def test_a_job_given_back_a_thousand_times_fails_with_the_reason(backend: Memory
     backend.push([message(id="a", max_attempts=1)])
     for _ in range(MAX_GIVEN_BACK):
         (job,) = poll(backend)
-        backend.settle([Settlement("a", job.fence, "mail", Verdict.GIVE_BACK)])
+        backend.settle([Settlement.of(job, Verdict.GIVE_BACK)])
     failed = backend.get("a")
     assert failed is not None
     assert (failed.state, failed.attempts, failed.given_back) == (State.FAILED, 0, 1_000)
@@ -188,7 +188,7 @@ def test_a_key_is_looked_up_without_walking_its_history(backend: MemoryBackend) 
     for number in range(50):
         backend.push([message(id=str(number), key="k")])
         (job,) = poll(backend)
-        backend.settle([Settlement(job.id, job.fence, "mail", Verdict.ACK)])
+        backend.settle([Settlement.of(job, Verdict.ACK)])
     assert not backend._store.keys._unfinished
     (pushed,) = backend.push([message(id="again", key="k", unique=10)])
     assert (pushed.id, pushed.status) == ("49", "existing")
@@ -198,7 +198,7 @@ def test_a_deleted_job_leaves_nothing_behind(backend: MemoryBackend, clock: Fake
     backend.push([message(id="a", key="k", expires=50), message(id="b", key="l", delay=9)])
     (job,) = poll(backend)
     error = JobError(1, clock.now(), "ann", "ValueError", "no")
-    backend.settle([Settlement("a", job.fence, "mail", Verdict.FAIL, error=error)])
+    backend.settle([Settlement.of(job, Verdict.FAIL, error=error)])
     backend.delete(["a", "b"])
     store = backend._store
     left = (store.rows, store.history, store.claims, store.keys._pushed, store.keys._unfinished)
@@ -234,7 +234,7 @@ def test_threads_that_push_claim_and_settle_run_each_job_once() -> None:
     def consume(name: str) -> None:
         while len(done) < 800:
             jobs = backend.poll(name, {"mail": 7}, lease=60)
-            settlements = [Settlement(job.id, job.fence, "mail", Verdict.ACK) for job in jobs]
+            settlements = [Settlement.of(job, Verdict.ACK) for job in jobs]
             receipts = backend.settle(settlements)
             done.extend(receipt.job_id for receipt in receipts if receipt.applied)
             if not jobs:

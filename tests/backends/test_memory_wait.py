@@ -64,7 +64,7 @@ def _resume_queue(backend: MemoryBackend) -> None:
 
 
 def _give_back(backend: MemoryBackend) -> None:
-    backend.settle([Settlement("held", 1, "held", Verdict.GIVE_BACK)])
+    backend.settle([Settlement("held", 1, "ann", "held", Verdict.GIVE_BACK)])
 
 
 def _lose_the_reply(backend: MemoryBackend) -> None:
@@ -72,7 +72,7 @@ def _lose_the_reply(backend: MemoryBackend) -> None:
 
 
 def _hand_over(backend: MemoryBackend) -> None:
-    backend.settle([Settlement("held", 1, "held", Verdict.ACK, children=(message(),))])
+    backend.settle([Settlement("held", 1, "ann", "held", Verdict.ACK, children=(message(),))])
 
 
 def _replace(backend: MemoryBackend) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ferryman.message import Message
     from ferryman.queue.answers import Reaped
     from ferryman.queue.contract import Backend
+    from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.testing.clock import FakeClock
 
 
@@ -46,25 +47,46 @@ class Broken:
         return getattr(self.store, name)
 
 
+def linger() -> None:
+    """A fault that needs two threads at once must last longer than the start of a thread."""
+    time.sleep(0.0005)
+
+
 class SettlesWithoutFence(Broken):
+    """Whoever settles a job that runs is believed."""
+
+    ignored: tuple[str, ...] = ("fence", "worker")
+
     def settle(self, endings: Sequence[Settlement]) -> Sequence[Receipt]:
-        jobs = [self.store.get(ending.job_id) for ending in endings]
-        return self.store.settle(
-            [
-                replace(ending, fence=job.fence) if job else ending
-                for ending, job in zip(endings, jobs, strict=True)
-            ]
-        )
+        linger()
+        return self.store.settle([self._as_the_holder(ending) for ending in endings])
+
+    def _as_the_holder(self, ending: Settlement) -> Settlement:
+        job = self.store.get(ending.job_id)
+        if job is None or job.worker is None:
+            return ending
+        return replace(ending, **{name: getattr(job, name) for name in self.ignored})
+
+
+class SettlesByWorkerAlone(SettlesWithoutFence):
+    ignored = ("fence",)
+
+
+class SettlesByNumberAlone(SettlesWithoutFence):
+    ignored = ("worker",)
 
 
 class HeartbeatsWithoutFence(Broken):
-    def heartbeat(self, worker: str, beats: Any, **options: Any) -> Any:
-        jobs = [self.store.get(each.job_id) for each in beats]
-        fenced = [
-            replace(each, fence=job.fence) if job else each
-            for each, job in zip(beats, jobs, strict=True)
-        ]
-        return self.store.heartbeat(worker, fenced, **options)
+    """Whoever says that a job is alive prolongs its lease."""
+
+    def heartbeat(self, worker: str, beats: Sequence[Beat], **options: Any) -> Sequence[Pulse]:
+        return [self._as_the_holder(worker, each, options) for each in beats]
+
+    def _as_the_holder(self, worker: str, each: Beat, options: dict[str, Any]) -> Pulse:
+        job = self.store.get(each.job_id)
+        if job is not None and job.worker is not None:
+            worker, each = job.worker, replace(each, fence=job.fence)
+        return self.store.heartbeat(worker, [each], **options)[0]
 
 
 class HandsOutTwice(Broken):
@@ -73,6 +95,7 @@ class HandsOutTwice(Broken):
         self.last: dict[str, Sequence[Job]] = {}
 
     def poll(self, worker: str, queues: Any, **options: Any) -> Sequence[Job]:
+        linger()
         jobs = self.store.poll(worker, queues, **options)
         others = [job for other in list(self.last) if other != worker for job in self.last[other]]
         self.last[worker] = jobs
@@ -91,7 +114,7 @@ class LooksThenPushes(Broken):
         mark = message.key or message.id
         if mark in self.seen:
             return Pushed(message.id, "existing")
-        time.sleep(0.0005)
+        linger()
         self.seen.add(mark)
         self.store.push([replace(message, id=new_id(), key=None)])
         return Pushed(message.id, "created")
@@ -105,7 +128,7 @@ class ForgetsKeys(Broken):
 class HandsOverApart(Broken):
     def settle(self, endings: Sequence[Settlement]) -> Sequence[Receipt]:
         receipts = self.store.settle([replace(ending, children=()) for ending in endings])
-        time.sleep(0.0005)
+        linger()
         for ending in endings:
             self.store.push(ending.children)
         return receipts
@@ -129,6 +152,7 @@ class RefusesRepeats(Broken):
 
 class AnswersApplied(Broken):
     def settle(self, endings: Sequence[Settlement]) -> Sequence[Receipt]:
+        linger()
         self.store.settle(endings)
         return [Receipt(ending.job_id, True, State.COMPLETED) for ending in endings]
 
@@ -185,6 +209,7 @@ class WaitsInSteps(Broken):
 
 class WritesCellsUnseen(Broken):
     def write_cell(self, key: str, value: str | None, *, expect: Any, ttl: Any = None) -> Any:
+        linger()
         return self.store.write_cell(key, value, expect=None, ttl=ttl)
 
 
@@ -213,11 +238,24 @@ SEEN: list[tuple[Any, ...]] = [
     (SettlesWithoutFence, "promise_3_a_stale_fence_cannot_hand_over"),
     (SettlesWithoutFence, "a_claim_of_the_generation_before_cannot_settle"),
     (SettlesWithoutFence, "a_stale_ack_never_ends_the_claim_of_another_worker"),
+    (
+        SettlesByWorkerAlone,
+        "a_worker_that_claimed_again_cannot_settle_its_earlier_claim",
+        Verdict.ACK,
+    ),
+    (SettlesByWorkerAlone, "promise_3_a_fence_that_never_was_is_refused", 2),
+    (SettlesByNumberAlone, "the_claim_of_another_worker_cannot_be_settled", Verdict.ACK),
+    (
+        SettlesByNumberAlone,
+        "a_claim_on_a_deleted_job_does_not_fit_the_one_pushed_under_its_id_later",
+        Verdict.ACK,
+    ),
     (AnswersApplied, "of_two_verdicts_on_one_claim_exactly_one_wins"),
     (AnswersApplied, "reap_racing_ack_ends_each_claim_once"),
     (AnswersApplied, "receipts_of_a_mixed_batch_come_in_order"),
     (HeartbeatsWithoutFence, "promise_3_a_stale_fence_cannot_heartbeat_or_report"),
     (HeartbeatsWithoutFence, "a_claim_that_was_made_again_is_not_held_by_the_first"),
+    (HeartbeatsWithoutFence, "the_claim_of_another_worker_cannot_be_heartbeaten"),
     (HandsOutTwice, "concurrent_polls_never_hand_one_job_to_two_claimers"),
     (HandsOutTwice, "every_claim_of_a_job_has_its_own_fence"),
     (HandsOutTwice, "a_claimed_job_is_invisible_to_others"),

@@ -203,4 +203,4 @@ def steal(ferry: Ferry, job_id: str) -> None:
 
     job = ferry.backend.get(job_id)
     assert job is not None
-    ferry.backend.settle([Settlement(job.id, job.fence, job.queue, Verdict.NACK, delay=0)])
+    ferry.backend.settle([Settlement.of(job, Verdict.NACK, delay=0)])

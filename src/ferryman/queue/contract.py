@@ -40,11 +40,12 @@ class Backend(Protocol):
 
         The same id with the same work (queue, task, version, payload) is `existing`, whatever its
         state, until it is pruned. With another body it is a `conflict` and is not written;
-        with `replace` the body and options of a job that waits (pending or paused) are replaced.
+        with `replace` the body and options of a job that waits (pending or paused) are replaced,
+        and attempts, given_back, progress and checkpoint start anew: it is other work.
 
         A `key` belongs to its queue. `unique` says what it forbids: `waiting` and `unfinished` jobs
         with the key, or any pushed within that many seconds, make the message `existing`;
-        `replace` puts the body and options into the job that waits (`replaced`), if one does.
+        `replace` does the same to the job that waits (`replaced`), if one does.
         Messages see those before them in the batch. `connection` joins the caller's transaction.
         """
         ...
@@ -72,9 +73,9 @@ class Backend(Protocol):
     ) -> Sequence[Pulse]:
         """Prolong the listed claims to `lease` seconds from now and store what they report.
 
-        A claim that is no longer the job's current one (settled, reaped or claimed again) is
-        answered with `held=False` and nothing of its beat is stored. A lease past its time that
-        nobody reaped yet is still current: prolonging it is safe, because the fence did not move.
+        A claim that is not the job's current one and this worker's (settled, reaped, claimed
+        again) is answered with `held=False` and nothing of its beat is stored. A lease past its
+        time that nobody reaped yet is still current: prolonging it is safe, the fence stands.
         Claims of this worker that are not listed and were made in a turn ≤ `answered` (the last
         poll whose reply arrived) were lost on the way: they are given back, uncharged.
         """
@@ -83,9 +84,9 @@ class Backend(Protocol):
     def settle(self, settlements: Sequence[Settlement]) -> Sequence[Receipt]:
         """End claims as `lifecycle.land` says. One receipt each, in order.
 
-        The fence must be the current one of a processing job, else the receipt says not applied and
-        nothing is written; a lease that expired but was not reaped yet still counts. The same
-        settlement (claim and verdict) sent again answers applied. An error is appended to the
+        Fence and worker must be the current ones of a processing job, else the receipt says not
+        applied and nothing is written; a lease that expired but was not reaped yet still counts.
+        The same settlement (claim and verdict) sent again answers applied. An error is added to the
         job's errors, logs to its logs. Ends in `pending`: ready after `delay` seconds (ack and
         cancel: ignored; nack with None: by the job's backoff; give_back with None: at once).
         A given-back claim takes its attempt off again and counts in `given_back`.

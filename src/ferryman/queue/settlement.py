@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ferryman.job import JobError, LogLine, State
+    from ferryman.job import Job, JobError, LogLine, State
     from ferryman.lifecycle import Verdict
     from ferryman.message import Message
 
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """The end of one claim, fenced by (`job_id`, `fence`); `queue` is the job's own.
+    """The end of one claim, fenced by (`job_id`, `fence`, `worker`); `queue` is the job's own.
+
+    The worker is part of the fence because an id can be deleted and pushed again, and its claims
+    are then numbered from 1 again.
 
     `delay` is seconds until the job is ready again (nack: None means by the job's backoff).
     `children` are pushed if and only if the job ends in `completed`, in the same commit.
@@ -22,6 +25,7 @@ class Settlement:
 
     job_id: str
     fence: int
+    worker: str
     queue: str
     verdict: Verdict
     result: str | None = None
@@ -32,10 +36,19 @@ class Settlement:
     note: str | None = None
     logs: tuple[LogLine, ...] = ()
 
+    @classmethod
+    def of(cls, job: Job, verdict: Verdict, **report: Any) -> Settlement:
+        """The end of the claim that `poll` answered with this job."""
+        return cls(job.id, job.fence, job.worker or "", job.queue, verdict, **report)
+
     @property
     def mark(self) -> str:
         """Kept with the job, so that the same settlement sent twice is known: claim and verdict."""
-        return f"{self.fence}:{self.verdict}"
+        return mark(self.fence, self.worker, self.verdict)
+
+
+def mark(fence: int, worker: str | None, verdict: Verdict) -> str:
+    return f"{fence}:{worker}:{verdict}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,6 @@ class Handle(AsyncHandle[R], Generic[R]):
         self,
         job_id: str,
         backend: Callable[[], Backend],
-        *,
         created: bool = True,
         read_result: Callable[[str | None], Any] | None = None,
     ) -> None:

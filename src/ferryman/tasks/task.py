@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from ferryman.errors import InvalidMessage, TaskError
 from ferryman.message import MAX_NAME, Message, check_name, encode
 from ferryman.tasks.aio import AsyncTask
+from ferryman.tasks.options import Options, optional_seconds
 from ferryman.tasks.signature import Signature
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from ferryman.job import Job
     from ferryman.tasks.handle import Handle
-    from ferryman.tasks.options import Options
     from ferryman.tasks.tasks import Tasks
 
 P = ParamSpec("P")
@@ -40,10 +40,12 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         self.handler = handler
         self.options = options
         self.version = version
+        self.timeout = optional_seconds("timeout", options.timeout)
         self.is_async = inspect.iscoroutinefunction(handler)
         self.signature = Signature(handler, name)
         self._tasks = tasks
         self._upcasters: dict[int, Callable[[Any], Any]] = {}
+        self._pattern: Message | None = None
         update_wrapper(self, handler)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -65,6 +67,7 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         twin: Task[P, R] = Task.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.options = self.options.using(**options)
+        twin._pattern = None
         return twin
 
     def message(self, *args: Any, **kwargs: Any) -> Message:
@@ -109,9 +112,10 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         return self.message(item)
 
     def _message(self, payload: Any) -> Message:
-        return Message(
-            task=self.name,
-            body=encode(payload),
-            version=self.version,
-            **self.options.fields(self._tasks.priorities),
-        )
+        pattern = self._pattern
+        if pattern is None:
+            fields = self.options.fields(self._tasks.priorities)
+            pattern = Message(task=self.name, version=self.version, **fields)
+            if self._tasks.joined:  # until then the labels of priorities may still change
+                self._pattern = pattern
+        return pattern.again(encode(payload), self.options.id)

@@ -93,6 +93,10 @@ class Tasks:
         self._carrier = carrier
 
     @property
+    def joined(self) -> bool:
+        return self._carrier is not None
+
+    @property
     def priorities(self) -> Mapping[str, int]:
         return DEFAULT_PRIORITIES if self._carrier is None else self._carrier.priorities
 

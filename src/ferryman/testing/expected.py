@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.job import TERMINAL, WAITING, JobError, State
 from ferryman.lifecycle import EXPIRED, WORKER_TIMED_OUT, Act, Verdict, act, land
+from ferryman.queue.settlement import mark
 from ferryman.retry import Backoff
 
 if TYPE_CHECKING:
@@ -82,6 +83,11 @@ class Expected:
         self.ready_between = None
         self.deadline = None if message.expires is None else now + message.expires
 
+    def start_anew(self) -> None:
+        """Other work: what earlier attempts did is forgotten."""
+        self.attempts = self.given_back = 0
+        self.percent = self.note = self.stored_checkpoint = None
+
     def claim(self, worker: str, turn: int, now: float, expires_at: float) -> None:
         """A poll gave it to a worker."""
         self.state = State.PROCESSING
@@ -114,7 +120,7 @@ class Expected:
         if not landing.charged:
             self.attempts -= 1
             self.given_back += 1
-        self.settled = f"{self.fence}:{verdict}"
+        self.settled = mark(self.fence, self.worker, verdict)
         self.enter(landing.state, now)
         return landing.hands_over
 

@@ -241,7 +241,7 @@ class BackendMachine(RuleBasedStateMachine):
 
     def _settle(self, endings: list[tuple[Job, Ending]]) -> None:
         now = self.clock.now()
-        batch = [ending.of(job.id, job.fence, job.queue, now) for job, ending in endings]
+        batch = [ending.of(job, now) for job, ending in endings]
         self.model.settle(batch, self.backend.settle(batch))
         self.settled += batch
 

@@ -89,7 +89,7 @@ class Model:
         """Current claims are prolonged; unlisted ones of answered polls are given back."""
         now = self._clock.now()
         for beat, pulse in zip(beats, answer, strict=True):
-            entry = self._current(beat.job_id, beat.fence)
+            entry = self._current(beat.job_id, beat.fence, worker)
             held = entry is not None
             asked = entry.asked if entry is not None else None
             assert (pulse.job_id, pulse.fence) == (beat.job_id, beat.fence)
@@ -110,7 +110,7 @@ class Model:
         now = self._clock.now()
         for settlement, receipt in zip(settlements, answer, strict=True):
             assert receipt.job_id == settlement.job_id
-            entry = self._current(settlement.job_id, settlement.fence)
+            entry = self._current(settlement.job_id, settlement.fence, settlement.worker)
             if entry is None:
                 known = self.jobs.get(settlement.job_id)
                 again = known is not None and known.settled == settlement.mark
@@ -296,6 +296,7 @@ class Model:
             self.jobs[job_id] = Expected(job_id, self._pushes, self._clock.now())
         if status in ("created", "replaced"):
             self.jobs[job_id].adopt(message, self._clock.now())
+            self.jobs[job_id].start_anew()
 
     def _due(self, queue: str, skip_tasks: Collection[str]) -> list[Expected]:
         now = self._clock.now()
@@ -339,11 +340,12 @@ class Model:
             for other in self.jobs.values()
         )
 
-    def _current(self, job_id: str, fence: int) -> Expected | None:
+    def _current(self, job_id: str, fence: int, worker: str) -> Expected | None:
         self.touched.add(job_id)
         entry = self.jobs.get(job_id)
-        current = entry is not None and (entry.state, entry.fence) == (State.PROCESSING, fence)
-        return entry if current else None
+        if entry is None or entry.state is not State.PROCESSING:
+            return None
+        return entry if (entry.fence, entry.worker) == (fence, worker) else None
 
     def _cell(self, key: str) -> Cell | None:
         cell = self.cells.get(key)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from ferryman.ids import child_id
-from ferryman.job import JobError, LogLine, State
+from ferryman.job import Job, JobError, LogLine, State
 from ferryman.lifecycle import Verdict
 from ferryman.message import Message
 from ferryman.queue.settlement import Settlement
@@ -91,20 +91,21 @@ class Ending:
     logs: tuple[LogLine, ...]
     stale: bool
 
-    def of(self, job_id: str, fence: int, queue: str, now: float) -> Settlement:
+    def of(self, job: Job, now: float) -> Settlement:
         """The settlement of this claim, or of an earlier one of the same job."""
         error = JobError(1, now, "ann", "ValueError", "no such page", "Traceback …")
         nothing_wrong = self.verdict in (Verdict.ACK, Verdict.GIVE_BACK)
         return Settlement(
-            job_id,
-            fence - self.stale,
-            queue,
+            job.id,
+            job.fence - self.stale,
+            job.worker or "",
+            job.queue,
             self.verdict,
             result=self.result if self.verdict is Verdict.ACK else None,
             error=None if nothing_wrong else error,
             delay=self.delay,
             children=tuple(
-                Message(queue=queue, task="row", id=child_id(job_id, fence, "rows", index))
+                Message(queue=job.queue, task="row", id=child_id(job.id, job.fence, "rows", index))
                 for index in range(self.children)
             ),
             percent=self.percent,

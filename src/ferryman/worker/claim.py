@@ -45,6 +45,7 @@ class Claim:
         "deadline",
         "job",
         "on_loop",
+        "seconds",
         "started",
         "stop_reason",
         "told_lost",
@@ -58,6 +59,7 @@ class Claim:
         self.started: float | None = None
         self.deadline: float | None = None
         self.on_loop = False
+        self.seconds = 0.0
         self.told_lost = False
         self.async_task: asyncio.Task[None] | None = None
         self._keeper = keeper

@@ -8,6 +8,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import InvalidMessage, LeaseLost
+from ferryman.frozen import maker
 from ferryman.job import Job, JobError
 from ferryman.lifecycle import Verdict
 from ferryman.outcomes import Cancel, Fail, Outcome, Retry, Snooze
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 UNKNOWN_TASK_DELAY = 10.0
 """Seconds before another worker, perhaps of a newer release, may look at the job again."""
 MAX_TRACEBACK = 20_000
+
+_make = maker(Settlement)
 
 _current: contextvars.ContextVar[Job | None] = contextvars.ContextVar("ferryman_job", default=None)
 
@@ -116,7 +119,9 @@ class Executor:
         delay = task.options.retry.decide(error, claim.job.attempts)
         verdict = Verdict.FAIL if delay is None else Verdict.NACK
         text = "".join(traceback.format_exception_only(error)).strip()
-        trace = "".join(traceback.format_exception(error))[-MAX_TRACEBACK:]
+        # Our own frame says nothing to the reader of a traceback.
+        theirs = error.__traceback__ and error.__traceback__.tb_next
+        trace = "".join(traceback.format_exception(type(error), error, theirs))[-MAX_TRACEBACK:]
         return self._settle(
             claim, verdict, error=(type(error).__name__, text), delay=delay, trace=trace
         )
@@ -137,17 +142,19 @@ class Executor:
         if error is not None:
             kind, text = error
             kept = JobError(job.attempts, claim.now(), self._worker, kind, text, trace)
-        return Settlement(
+        return _make(
             job.id,
             job.fence,
+            self._worker,
             job.queue,
             verdict,
-            result=result,
-            error=kept,
-            delay=delay,
-            percent=percent,
-            note=note,
-            logs=logs,
+            result,
+            kept,
+            delay,
+            (),
+            percent,
+            note,
+            logs,
         )
 
 

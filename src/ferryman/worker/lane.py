@@ -19,18 +19,18 @@ MAX_BUFFER = 500
 class Lane:
     """Runs at most `slots` jobs of one queue at a time, on threads that are made when needed.
 
-    `start` runs one claim in the calling thread, or sets it going on the event loop; either way it
-    keeps its slot until `finished` is called.
+    `start` runs one claim in the calling thread and says whether it is over; one that goes on
+    elsewhere (on the event loop) keeps its slot until `finished` is called.
     """
 
-    def __init__(self, queue: str, slots: int, start: Callable[[Claim], None]) -> None:
+    def __init__(self, queue: str, slots: int, start: Callable[[Claim], bool]) -> None:
         self.queue = queue
         self.slots = slots
         self._start = start
         self._buffer: deque[Claim] = deque()
         self._running: dict[Claim, None] = {}
         self._zombies: set[Claim] = set()
-        self._changed = threading.Condition()
+        self._changed = threading.Condition(threading.Lock())
         self._threads = 0
         self._idle = 0
         self._closed = False
@@ -60,15 +60,11 @@ class Lane:
             self._changed.notify(min(len(claims), self._idle))
         return ()
 
-    def finished(self, claim: Claim, seconds: float) -> None:
-        """A slot is free again after this long."""
+    def finished(self, claim: Claim) -> None:
+        """Free the slot of a claim that ended elsewhere than on one of our threads."""
         with self._changed:
-            if claim not in self._running:
-                return
-            del self._running[claim]
-            self._mean = seconds if self._mean is None else self._mean * 0.9 + seconds * 0.1
+            low = self._free(claim)
             self._changed.notify()
-            low = len(self._buffer) * 2 <= self._buffer_size()
         if low:
             self.freed()
 
@@ -100,8 +96,9 @@ class Lane:
             return list(self._running)
 
     @property
-    def busy(self) -> bool:
-        return bool(self._running or self._buffer)
+    def waiting(self) -> bool:
+        """Whether claims wait for a slot."""
+        return bool(self._buffer)
 
     def _buffer_size(self) -> int:
         if self._mean is None:
@@ -117,14 +114,24 @@ class Lane:
             threading.Thread(target=self._work, name=name, daemon=True).start()
 
     def _work(self) -> None:
-        while (claim := self._take()) is not None:
-            self._start(claim)
+        claim = self._next(None)
+        while claim is not None:
+            over = self._start(claim)
             if claim in self._zombies:
                 self._zombies.discard(claim)
                 return  # disowned meanwhile: another thread has this one's place
+            claim = self._next(claim if over else None)
 
-    def _take(self) -> Claim | None:
+    def _next(self, done: Claim | None) -> Claim | None:
+        """Free the slot of the claim that is done and take the next, under one lock."""
+        low = False
         with self._changed:
+            if done is not None:
+                low = self._free(done)
+            if low and not self._buffer:
+                # The poller must hear of it before this thread goes to sleep.
+                self.freed()
+                low = False
             while not (self._buffer and len(self._running) < self.slots):
                 if self._closed:
                     return None
@@ -134,4 +141,15 @@ class Lane:
             claim = self._buffer.popleft()
             self._running[claim] = None
             self._staff()
-            return claim
+        if low:
+            self.freed()
+        return claim
+
+    def _free(self, claim: Claim) -> bool:
+        """Whether the buffer is so low that it is time to poll."""
+        if claim not in self._running:
+            return False
+        del self._running[claim]
+        seconds = claim.seconds
+        self._mean = seconds if self._mean is None else self._mean * 0.9 + seconds * 0.1
+        return len(self._buffer) * 2 <= self._buffer_size()

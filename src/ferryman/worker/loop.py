@@ -40,7 +40,8 @@ class Loop(ABC):
         self._thread.start()
 
     def wake(self) -> None:
-        self._wake.set()
+        if not self._wake.is_set():  # setting it takes a lock, looking does not
+            self._wake.set()
 
     def stop(self, timeout: float | None = None) -> None:
         """End after the running turn; waits for the thread at most `timeout` seconds."""

@@ -162,6 +162,4 @@ def _settlement(
     job: Job, verdict: Verdict, claim: Claim | None = None, **fields: Any
 ) -> Settlement:
     percent, note, logs = (None, None, ()) if claim is None else claim.take_report()
-    return Settlement(
-        job.id, job.fence, job.queue, verdict, percent=percent, note=note, logs=logs, **fields
-    )
+    return Settlement.of(job, verdict, percent=percent, note=note, logs=logs, **fields)

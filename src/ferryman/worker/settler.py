@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ferryman.worker.leases import LeaseKeeper
 
 BATCH = 500
+ENOUGH = 100
+LINGER = 0.005
+"""Under load an end waits at most this many seconds for others to travel with."""
 
 _EVENTS = {
     State.COMPLETED: "job.completed",
@@ -30,7 +33,8 @@ _EVENTS = {
 
 
 class Settler(Loop):
-    """While one batch is on its way the next one gathers, so batches grow only under load.
+    """Under load (`loaded`: more claims wait for a slot) ends gather for a moment; an idle worker
+    sends each at once. Fewer batches mean fewer switches between threads as well as fewer commits.
 
     An unavailable backend loses nothing: the claims stay held, and the same batch is sent again.
     """
@@ -41,18 +45,23 @@ class Settler(Loop):
         self,
         backend: Backend,
         keeper: LeaseKeeper,
+        loaded: Callable[[], bool],
         events: Events,
         died: Callable[[str, BaseException], None],
     ) -> None:
         super().__init__(events, died)
         self._backend = backend
         self._keeper = keeper
+        self._loaded = loaded
+        self._lingering = False
         self._waiting: deque[tuple[Claim, Settlement]] = deque()
         self._empty = threading.Condition()
 
     def add(self, claim: Claim, settlement: Settlement) -> None:
         self._waiting.append((claim, settlement))
-        self._wake.set()
+        if self._lingering and len(self._waiting) < ENOUGH and self._loaded():
+            return
+        self.wake()
 
     @property
     def backlog(self) -> int:
@@ -64,14 +73,23 @@ class Settler(Loop):
             return self._empty.wait_for(lambda: not self._waiting, timeout)
 
     def turn(self) -> float:
+        if not self._lingering and 0 < len(self._waiting) < ENOUGH and self._loaded():
+            self._lingering = True
+            return LINGER
+        self._lingering = False
         while self._waiting:
             batch = [self._waiting[index] for index in range(min(BATCH, len(self._waiting)))]
             receipts = self._backend.settle([settlement for _, settlement in batch])
             self._keeper.drop(claim for claim, _ in batch)
             for _ in batch:
                 self._waiting.popleft()
-            for (claim, settlement), receipt in zip(batch, receipts, strict=True):
-                self._tell(claim, settlement, receipt)
+            if self._events.heard:
+                for (claim, settlement), receipt in zip(batch, receipts, strict=True):
+                    self._tell(claim, settlement, receipt)
+            if len(self._waiting) < ENOUGH:
+                break
+        if self._waiting:
+            return 0.0
         with self._empty:
             self._empty.notify_all()
         return 60.0

@@ -74,6 +74,7 @@ class Worker:
         self._stop = threading.Event()
         self._now = threading.Event()
         self._started_at = backend.clock.now()
+        self._monotonic = backend.clock.monotonic
         self._lanes = {name: Lane(name, slots, self._start_job) for name, slots in queues.items()}
         self._executor = Executor(tasks, self.id)
         self._loop = EventLoopThread()
@@ -83,7 +84,7 @@ class Worker:
         backend, events, died = self._backend, self._events, self._loop_died
         lease = self.settings.lease
         self._keeper = LeaseKeeper(backend, self.id, lease=lease, events=events, died=died)
-        self._settler = Settler(backend, self._keeper, events, died)
+        self._settler = Settler(backend, self._keeper, self._loaded, events, died)
         self._poller = Poller(
             backend,
             self._keeper,
@@ -139,32 +140,34 @@ class Worker:
 
     # -- one job
 
-    def _start_job(self, claim: Claim) -> None:
+    def _start_job(self, claim: Claim) -> bool:
+        """Run a claim; whether it is over when this returns."""
         lane = self._lanes[claim.job.queue]
         task = self._executor.task_of(claim)
-        claim.started = self._backend.clock.monotonic()
+        claim.started = started = self._monotonic()
         if claim.stopping or task is None:
-            lost = claim.stopping
-            give = self._executor.give_back if lost else self._executor.unknown
-            self._end(claim, lane, give(claim))
-            return
-        timeout = claim.job.timeout or task.options.timeout
-        claim.deadline = None if timeout is None else claim.started + float(timeout)  # type: ignore[arg-type]
-        self._events.emit("job.started", job=claim.job, worker=self.id)
+            give_back = self._executor.give_back if claim.stopping else self._executor.unknown
+            self._end(claim, give_back(claim))
+            return True
+        timeout = claim.job.timeout or task.timeout
+        claim.deadline = None if timeout is None else started + timeout
+        if self._events.wanted("job.started"):
+            self._events.emit("job.started", job=claim.job, worker=self.id)
         if task.is_async:
             claim.on_loop = True
             self._loop.submit(lambda: self._run_async(claim, lane, task), claim.running_as)
-        else:
-            self._end(claim, lane, self._executor.run(claim, task))
+            return False
+        self._end(claim, self._executor.run(claim, task))
+        return True
 
     async def _run_async(self, claim: Claim, lane: Lane, task: Task[..., Any]) -> None:
-        self._end(claim, lane, await self._executor.run_async(claim, task))
+        self._end(claim, await self._executor.run_async(claim, task))
+        lane.finished(claim)
 
-    def _end(self, claim: Claim, lane: Lane, settlement: Settlement) -> None:
+    def _end(self, claim: Claim, settlement: Settlement) -> None:
         if claim.end():
             self._settler.add(claim, settlement)
-        seconds = self._backend.clock.monotonic() - (claim.started or 0.0)
-        lane.finished(claim, seconds)
+        claim.seconds = self._monotonic() - (claim.started or 0.0)
 
     def _timed_out(self, claim: Claim, lane: Lane) -> None:
         if claim.end():
@@ -233,6 +236,9 @@ class Worker:
 
     def _busy(self) -> bool:
         return any(lane.room() == 0 for lane in self._lanes.values())
+
+    def _loaded(self) -> bool:
+        return any(lane.waiting for lane in self._lanes.values())
 
     def _slots(self) -> dict[str, int]:
         return {lane.queue: lane.slots for lane in self._lanes.values()}

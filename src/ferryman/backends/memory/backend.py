@@ -99,7 +99,7 @@ class MemoryBackend:
     ) -> Sequence[Pulse]:
         with self._changed:
             now = self._clock.now()
-            pulses = [self._prolong(beat, now, now + lease) for beat in beats]
+            pulses = [self._prolong(beat, worker, now, now + lease) for beat in beats]
             listed = {(beat.job_id, beat.fence) for beat in beats}
             for row in list(self._store.claims.get(worker, {}).values()):
                 if row.turn <= answered and (row.id, row.fence) not in listed:
@@ -232,9 +232,9 @@ class MemoryBackend:
 
     # -- parts of the verbs; all need the lock
 
-    def _prolong(self, beat: Beat, now: float, expires_at: float) -> Pulse:
+    def _prolong(self, beat: Beat, worker: str, now: float, expires_at: float) -> Pulse:
         row = self._store.rows.get(beat.job_id)
-        if row is None or row.state is not State.PROCESSING or row.fence != beat.fence:
+        if row is None or not row.claimed_as(beat.fence, worker):
             return Pulse(beat.job_id, beat.fence, held=False)
         row.heartbeat_at = now
         row.expires_at = expires_at

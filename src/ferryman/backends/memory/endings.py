@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ferryman.backends.memory.intake import accept
 from ferryman.job import JobError, State
 from ferryman.lifecycle import MAX_GIVEN_BACK, WORKER_TIMED_OUT, Landing, Verdict, land
-from ferryman.queue.settlement import Receipt
+from ferryman.queue.settlement import Receipt, mark
 from ferryman.retry import Backoff
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ferryman.queue.settlement import Settlement
 
 ACK, GIVE_BACK = Verdict.ACK, Verdict.GIVE_BACK
-PROCESSING, FAILED = State.PROCESSING, State.FAILED
+FAILED = State.FAILED
 
 GIVEN_BACK_TOO_OFTEN: Final = f"Given back {MAX_GIVEN_BACK:,} times without a finished attempt"
 
@@ -28,15 +28,14 @@ def settle(store: Store, settlement: Settlement, now: float) -> Receipt:
     row = store.rows.get(settlement.job_id)
     if row is None:
         return Receipt(settlement.job_id, False)
-    mark = settlement.mark
-    if row.state is not PROCESSING or row.fence != settlement.fence:
-        return Receipt(row.id, row.settled == mark, row.state)
+    if not row.claimed_as(settlement.fence, settlement.worker):
+        return Receipt(row.id, row.settled == settlement.mark, row.state)
     row.report(settlement.percent, settlement.note, settlement.logs)
     if settlement.error is not None:
         row.blame(settlement.error)
     if settlement.verdict is ACK:
         row.result = settlement.result
-    row.settled = mark
+    row.settled = settlement.mark
     landing = _end(store, row, settlement.verdict, settlement.delay, now)
     if landing.hands_over:
         for child in settlement.children:
@@ -46,14 +45,14 @@ def settle(store: Store, settlement: Settlement, now: float) -> Receipt:
 
 def give_back(store: Store, row: Row, now: float) -> None:
     """End a claim whose poll reply was lost: it costs the job nothing."""
-    row.settled = f"{row.fence}:{GIVE_BACK}"
+    row.settled = mark(row.fence, row.worker, GIVE_BACK)
     _end(store, row, GIVE_BACK, None, now)
 
 
 def expire(store: Store, row: Row, now: float) -> None:
     """End a claim whose lease ran out: charged, like every crash."""
     row.blame(JobError(row.attempts, now, row.worker, "lease", WORKER_TIMED_OUT))
-    row.settled = f"{row.fence}:{Verdict.EXPIRE}"
+    row.settled = mark(row.fence, row.worker, Verdict.EXPIRE)
     _end(store, row, Verdict.EXPIRE, None, now)
 
 

@@ -107,6 +107,15 @@ class Row:
         self.correlation_id = message.correlation_id
         self.meta = dict(message.meta) if message.meta else None
 
+    def start_anew(self) -> None:
+        """Forget what earlier attempts did: the row holds other work now."""
+        self.attempts = self.given_back = 0
+        self.percent = self.note = self.stored_checkpoint = None
+
+    def claimed_as(self, fence: int, worker: str) -> bool:
+        """Whether this is the job's current claim."""
+        return self.fence == fence and self.state is State.PROCESSING and self.worker == worker
+
     def blame(self, error: JobError) -> None:
         """Keep an error; the newest is the job's `error`."""
         if self.errors is None:

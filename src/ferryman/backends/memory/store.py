@@ -56,6 +56,7 @@ class Store:
         self._leave(row)
         self.keys.remove(row)
         row.adopt(message, now)
+        row.start_anew()
         self.keys.add(row)
         self._enter(row, now)
 

@@ -27,7 +27,7 @@ def job_of(
     logs: Iterable[Sequence[Any]] = (),
 ) -> Job:
     """A job from a row of `COLUMNS`; errors and logs are rows in the order of their fields."""
-    job = _Draft()
+    job = _OpenJob()
     (
         job.id,
         job.queue,
@@ -88,10 +88,10 @@ def storable(text: str | None) -> str | None:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-class _Draft:
-    """A `Job` while it is filled in, with the same slots.
+class _OpenJob:
+    """A `Job` while it is filled in: the same slots, not frozen yet.
 
-    `Job(*row)` would set every field of a frozen class by a call: 4.9 µs a job against 0.5 µs.
+    `Job(*row)` takes 4.9 µs and `frozen.maker` 1.6 µs for a row, this 0.5 µs; a poll makes many.
     """
 
     __slots__ = tuple(Job.__slots__)

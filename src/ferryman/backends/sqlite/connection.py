@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.sqlite import forks
+from ferryman.backends.sqlite.bell import Bell
 from ferryman.backends.sqlite.errors import is_busy, leaves_connection_whole, translate
 from ferryman.backends.sqlite.filtering import add_functions
 from ferryman.backends.sqlite.schema import VERSIONS, check_sqlite, identify, migrate
@@ -18,6 +19,7 @@ from ferryman.errors import BackendRejected, BackendUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from ferryman.backends.sqlite.location import Location
 
@@ -37,7 +39,8 @@ class Database:
         check_sqlite()
         location.check()
         self.path = location.path
-        self.bell = threading.Condition(threading.Lock())
+        self._name = str(location.path)
+        self.bell = Bell()
         self._file: tuple[int, int] | None = None
         self._location = location
         self._writer = _Handle(self)
@@ -53,7 +56,8 @@ class Database:
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction with the write lock from its start; commits unless the body raises."""
-        with self._writer.held() as connection:
+        self.check_file()
+        with self._writer as connection:
             self._begin(connection)
             try:
                 yield connection
@@ -70,24 +74,22 @@ class Database:
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One consistent view of the store."""
-        with self._reader.held() as connection:
+        self.check_file()
+        with self._reader as connection:
             connection.execute("BEGIN")
             try:
                 yield connection
             finally:
                 _roll_back(connection)
 
-    @contextlib.contextmanager
-    def peeking(self) -> Iterator[sqlite3.Connection]:
+    def peeking(self) -> AbstractContextManager[sqlite3.Connection]:
         """The writer without a transaction: single reads that decide whether one is worth it."""
-        with self._writer.held() as connection:
-            yield connection
+        self.check_file()
+        return self._writer
 
-    @contextlib.contextmanager
-    def watching(self) -> Iterator[sqlite3.Connection]:
+    def watching(self) -> AbstractContextManager[sqlite3.Connection]:
         """The connection whose `data_version` tells of others' commits; single reads only."""
-        with self._watcher.held() as connection:
-            yield connection
+        return self._watcher
 
     def close(self) -> None:
         """Close every connection and wake whoever waits; later calls are refused."""
@@ -95,17 +97,16 @@ class Database:
         for handle in (self._writer, self._reader, self._watcher):
             with handle.lock:
                 handle.drop()
-        with self.bell:
-            self.bell.notify_all()
+        self.bell.ring()
 
     def before_fork(self) -> None:
         for handle in (self._writer, self._reader, self._watcher):
             handle.lock.acquire()
             handle.drop()
-        self.bell.acquire()
+        self.bell.lock.acquire()
 
     def after_fork(self) -> None:
-        self.bell.release()
+        self.bell.lock.release()
         for handle in (self._writer, self._reader, self._watcher):
             handle.lock.release()
 
@@ -120,13 +121,15 @@ class Database:
         """
         if self._closed:
             raise BackendRejected(f"the connection to {self.path} was closed")
-        if self._file is not None and self._file != _identity(self.path):
+        if self._file is not None and self._file != _identity(self._name):
             raise BackendRejected(
                 f"{self.path} was deleted or replaced while in use: "
                 "stop all processes that use it, then start them again"
             )
 
     def open(self) -> sqlite3.Connection:
+        """A fresh connection to the same file as before, its schema up to date."""
+        self.check_file()
         connection = sqlite3.connect(
             self.path,
             timeout=self.patience,
@@ -139,7 +142,7 @@ class Database:
         except BaseException:
             connection.close()
             raise
-        self._file = _identity(self.path)
+        self._file = _identity(self._name)
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -181,8 +184,7 @@ class _Handle:
         self._connection: sqlite3.Connection | None = None
         self._pid = 0
 
-    @contextlib.contextmanager
-    def held(self) -> Iterator[sqlite3.Connection]:
+    def __enter__(self) -> sqlite3.Connection:
         database = self._database
         if not self.lock.acquire(timeout=database.patience + 1):
             raise BackendUnavailable(
@@ -190,12 +192,19 @@ class _Handle:
                 f"{database.patience:g} s"
             )
         try:
-            yield self._current()
-        except sqlite3.Error as error:
-            self.drop_if_broken(error)
-            raise translate(error, database.path) from error
-        finally:
+            return self._current()
+        except BaseException as error:
             self.lock.release()
+            if isinstance(error, sqlite3.Error):
+                raise translate(error, database.path) from error
+            raise
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            self.drop_if_broken(error)
+        self.lock.release()
+        if isinstance(error, sqlite3.Error):
+            raise translate(error, self._database.path) from error
 
     def drop_if_broken(self, error: sqlite3.Error) -> None:
         if not leaves_connection_whole(error):
@@ -208,7 +217,6 @@ class _Handle:
             self._connection = None
 
     def _current(self) -> sqlite3.Connection:
-        self._database.check_file()
         if self._connection is None:
             self._connection = self._database.open()
             self._pid = os.getpid()
@@ -227,7 +235,7 @@ def _roll_back(connection: sqlite3.Connection) -> None:
             connection.execute("ROLLBACK")
 
 
-def _identity(path: os.PathLike[str]) -> tuple[int, int] | None:
+def _identity(path: str) -> tuple[int, int] | None:
     try:
         status = os.stat(path)  # noqa: PTH116
     except FileNotFoundError:

@@ -9,7 +9,6 @@ from ferryman.backends.sqlite.known import Claim
 from ferryman.backends.sqlite.landing import add_logs, land_claim
 from ferryman.lifecycle import Verdict
 from ferryman.queue.heartbeat import Pulse
-from ferryman.queue.settlement import Settlement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,17 +21,18 @@ def heartbeat(
     tx: Transaction, worker: str, beats: Sequence[Beat], *, lease: float, answered: int
 ) -> list[Pulse]:
     """One pulse for each beat, in order."""
-    pulses = [_beat(tx, beat, lease) for beat in beats]
+    pulses = [_beat(tx, worker, beat, lease) for beat in beats]
     _give_back_lost(tx, worker, {(beat.job_id, beat.fence) for beat in beats}, answered)
     return pulses
 
 
-def _beat(tx: Transaction, beat: Beat, lease: float) -> Pulse:
+def _beat(tx: Transaction, worker: str, beat: Beat, lease: float) -> Pulse:
     held = tx.run(
         "heartbeat",
         {
             "id": beat.job_id,
             "fence": beat.fence,
+            "worker": worker,
             "now": tx.now,
             "expires_at": tx.now + lease,
             "percent": beat.percent,
@@ -53,4 +53,4 @@ def _give_back_lost(
     rows = tx.run("claims_of", {"worker": worker, "turn": answered}).fetchall()
     for claim in map(Claim._make, rows):
         if (claim.id, claim.fence) not in listed:
-            land_claim(tx, claim, Settlement(claim.id, claim.fence, claim.queue, Verdict.GIVE_BACK))
+            land_claim(tx, claim, claim.ended(Verdict.GIVE_BACK))

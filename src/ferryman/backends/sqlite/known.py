@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ferryman.queue.settlement import Settlement
+
 if TYPE_CHECKING:
-    from ferryman.job import Ask
+    from ferryman.job import Ask, JobError
+    from ferryman.lifecycle import Verdict
 
 
 class Claim(NamedTuple):
@@ -24,6 +27,10 @@ class Claim(NamedTuple):
     backoff: str | None
     worker: str | None
     settled: str | None
+
+    def ended(self, verdict: Verdict, error: JobError | None = None) -> Settlement:
+        """Its end by the store itself."""
+        return Settlement(self.id, self.fence, self.worker or "", self.queue, verdict, error=error)
 
 
 class Known(NamedTuple):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from heapq import merge
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any
 
-from ferryman.backends.sql.rows import claim_order, job_of
+from ferryman.backends.sql.rows import SEQ, claim_order, job_of
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.transaction import SQL
 from ferryman.job import State
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from ferryman.backends.sqlite.transaction import Transaction
     from ferryman.job import Job
@@ -29,23 +31,42 @@ def poll(
 ) -> list[Job]:
     """Claim at most the given number from each queue."""
     paused = _paused(tx.run("paused_queues"))
-    values = {
-        "worker": worker,
-        "turn": turn,
-        "now": tx.now,
-        "expires_at": tx.now + lease,
-        "skip_tasks": json.dumps(list(skip_tasks)),
-    }
+    values = {"worker": worker, "turn": turn, "now": tx.now, "expires_at": tx.now + lease}
     jobs: list[Job] = []
     for queue, limit in queues.items():
         if limit > 0 and queue not in paused:
             promote(tx, queue)
-            rows = tx.run("poll", {**values, "queue": queue, "limit": limit}).fetchall()
-            # RETURNING promises no order.
-            rows.sort(key=claim_order)
-            jobs += map(job_of, rows)
+            tasks = _ready_tasks(tx, queue).difference(skip_tasks)
+            rows = _first(tx, tasks, limit, {**values, "queue": queue})
+            tx.run("lease", {**values, "seqs": json.dumps([row[SEQ] for row in rows])})
             tx.tally.move(queue, State.PENDING, State.PROCESSING, len(rows))
+            jobs += map(job_of, rows)
     return jobs
+
+
+def _ready_tasks(tx: Transaction, queue: str) -> set[str]:
+    return {task for (task,) in tx.run("ready_tasks", {"queue": queue}).fetchall()}
+
+
+def _first(
+    tx: Transaction, tasks: set[str], limit: int, values: Mapping[str, Any]
+) -> list[tuple[Any, ...]]:
+    """The first ready jobs of the tasks.
+
+    The index is ordered within each task, so that a task to skip costs nothing however many of its
+    jobs wait. Several tasks are merged, each read a little at a time.
+    """
+    chunk = limit if len(tasks) == 1 else limit // len(tasks or "x") + 1
+    ready = [_ready(tx, chunk, {**values, "task": task}) for task in tasks]
+    return list(islice(merge(*ready, key=claim_order), limit))
+
+
+def _ready(tx: Transaction, chunk: int, values: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    for offset in count(0, chunk):
+        rows = tx.run("poll", {**values, "limit": chunk, "offset": offset}).fetchall()
+        yield from rows
+        if len(rows) < chunk:
+            return
 
 
 def promote(tx: Transaction, queue: str) -> None:

@@ -10,7 +10,6 @@ from ferryman.backends.sqlite.landing import add_error, land_claim
 from ferryman.job import JobError, State
 from ferryman.lifecycle import EXPIRED, WORKER_TIMED_OUT, Verdict
 from ferryman.queue.answers import Reaped
-from ferryman.queue.settlement import Settlement
 
 if TYPE_CHECKING:
     from ferryman.backends.sqlite.transaction import Transaction
@@ -29,9 +28,7 @@ def reap(tx: Transaction, limit: int) -> list[Reaped]:
 
 def _end_lease(tx: Transaction, claim: Claim) -> Reaped:
     error = JobError(claim.attempts, tx.now, claim.worker, "lease", WORKER_TIMED_OUT)
-    landing = land_claim(
-        tx, claim, Settlement(claim.id, claim.fence, claim.queue, Verdict.EXPIRE, error=error)
-    )
+    landing = land_claim(tx, claim, claim.ended(Verdict.EXPIRE, error))
     return Reaped(claim.id, claim.queue, claim.task, landing.state, claim.worker)
 
 

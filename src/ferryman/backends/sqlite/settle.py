@@ -10,6 +10,7 @@ from ferryman.backends.sql.rows import STATES
 from ferryman.backends.sqlite.known import Claim
 from ferryman.backends.sqlite.landing import land_claim
 from ferryman.backends.sqlite.push import push
+from ferryman.frozen import maker
 from ferryman.job import State
 from ferryman.lifecycle import Verdict
 from ferryman.queue.settlement import Receipt
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from ferryman.backends.sqlite.transaction import Transaction
     from ferryman.queue.settlement import Settlement
 
+_make_receipt = maker(Receipt)
+
 
 def settle(tx: Transaction, settlements: Sequence[Settlement]) -> list[Receipt]:
     """One receipt for each settlement, in order."""
@@ -27,7 +30,7 @@ def settle(tx: Transaction, settlements: Sequence[Settlement]) -> list[Receipt]:
     acks = list(compress(settlements, plain))
     done = bool(acks) and _ack_all(tx, acks)
     return [
-        Receipt(one.job_id, True, State.COMPLETED) if done and ack else _settle(tx, one)
+        _make_receipt(one.job_id, True, State.COMPLETED) if done and ack else _settle(tx, one)
         for one, ack in zip(settlements, plain, strict=True)
     ]
 
@@ -47,7 +50,9 @@ def _ack_all(tx: Transaction, acks: Sequence[Settlement]) -> bool:
     """Complete all of them in one go, or change nothing if any claim is not as it should be."""
     now = tx.now
     tx.savepoint()
-    done = tx.run_many("ack", [(ack.result, now, ack.job_id, ack.fence, ack.queue) for ack in acks])
+    done = tx.run_many(
+        "ack", [(ack.result, now, ack.job_id, ack.fence, ack.worker, ack.queue) for ack in acks]
+    )
     if done < len(acks):
         tx.back_to_savepoint()
         return False
@@ -61,7 +66,8 @@ def _settle(tx: Transaction, settlement: Settlement) -> Receipt:
     if row is None:
         return Receipt(settlement.job_id, False)
     claim = Claim._make(row)
-    if claim.fence == settlement.fence and claim.state == State.PROCESSING:
+    current = (claim.fence, claim.worker) == (settlement.fence, settlement.worker)
+    if current and claim.state == State.PROCESSING:
         landing = land_claim(tx, claim, settlement)
         if landing.hands_over and settlement.children:
             # Children that exist are the same work done before; their ids are derived.

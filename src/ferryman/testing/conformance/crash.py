@@ -10,6 +10,7 @@ import sys
 import time
 from collections import defaultdict
 from contextlib import contextmanager
+from signal import SIGKILL
 from typing import TYPE_CHECKING
 
 import pytest
@@ -104,6 +105,7 @@ def work_and_be_killed(url: str, name: str, chance: random.Random, facts: Facts)
         time.sleep(chance.uniform(0, 0.004))
         process.kill()
         lines += process.stdout.readlines()
+    assert process.returncode == -SIGKILL, "the process died by itself, see its error output"
     for line in lines:
         if line.endswith("\n"):
             fact, *ids = json.loads(line)

@@ -118,7 +118,7 @@ def claimed(
 
 
 def settlement(job: Job, verdict: Verdict, **report: Any) -> Settlement:
-    return Settlement(job.id, job.fence, job.queue, verdict, **report)
+    return Settlement.of(job, verdict, **report)
 
 
 def ack(job: Job, result: str | None = None, *, children: Sequence[Message] = ()) -> Settlement:
@@ -176,4 +176,13 @@ def in_state(backend: Backend, state: State, payload: Any = None, **options: Any
         settle(backend, ack(job, '"done"'))
     elif state is State.FAILED:
         settle(backend, fail(job))
+    return job.id
+
+
+def tried_and_given_back(backend: Backend, **options: Any) -> str:
+    """The id of a job that failed once, got halfway the second time, and was given back."""
+    settle(backend, nack(claimed(backend, **options), delay=0))
+    job = claim(backend)
+    beat(backend, job, percent=50, note="halfway", checkpoint='{"page":40}')
+    settle(backend, give_back(job))
     return job.id

@@ -16,10 +16,12 @@ from ferryman.testing.conformance.given import (
     claimed,
     claims,
     in_state,
+    nack,
     pushed,
     settle,
     state_of,
     the_job,
+    tried_and_given_back,
 )
 from ferryman.testing.conformance.store import Store
 
@@ -102,12 +104,29 @@ class Ids(Store):
         backend.push([a_message("new", id="order-7", replace=True)])
         assert [job.payload for job in claims(backend)] == ["new"]
 
+    def test_a_replaced_job_starts_anew(self, backend: Backend) -> None:
+        job = claimed(backend, "old", id="order-7")
+        settle(backend, nack(job, delay=0))
+        backend.push([a_message("new", id="order-7", replace=True, max_attempts=1)])
+        found = the_job(backend, "order-7")
+        assert (found.attempts, found.percent, found.stored_checkpoint) == (0, None, None)
+        assert claim(backend).attempts == 1
+
     def test_replace_can_put_a_ready_job_off(self, backend: Backend, clock: FakeClock) -> None:
         pushed(backend, "old", id="order-7")
         backend.push([a_message("new", id="order-7", replace=True, delay=60)])
         assert claims(backend) == []
         clock.advance(60)
         assert claim(backend).payload == "new"
+
+    def test_a_replaced_job_forgets_its_progress_and_the_turns_given_back(
+        self, backend: Backend
+    ) -> None:
+        job_id = tried_and_given_back(backend)
+        backend.push([a_message("new", id=job_id, replace=True)])
+        job = the_job(backend, job_id)
+        assert (job.payload, job.attempts, job.given_back) == ("new", 0, 0)
+        assert (job.percent, job.note, job.stored_checkpoint) == (None, None, None)
 
     def test_replace_leaves_a_paused_job_paused(self, backend: Backend) -> None:
         job_id = in_state(backend, State.PAUSED, "old")

@@ -15,6 +15,7 @@ from ferryman.testing.conformance.given import (
     pushed,
     state_of,
     the_job,
+    tried_and_given_back,
 )
 from ferryman.testing.conformance.store import Store
 
@@ -93,6 +94,13 @@ class Keys(Store):
         assert (answer.id, answer.status) == (first, "replaced")
         job = the_job(backend, first)
         assert (job.payload, job.priority, job.state) == ("again", 3, state)
+
+    def test_a_job_replaced_by_its_key_starts_anew(self, backend: Backend) -> None:
+        first = tried_and_given_back(backend, key="ana")
+        assert again(backend, "replace").status == "replaced"
+        job = the_job(backend, first)
+        assert (job.payload, job.attempts, job.given_back) == ("again", 0, 0)
+        assert (job.percent, job.note, job.stored_checkpoint) == (None, None, None)
 
     def test_replace_leaves_one_job_to_run(self, backend: Backend) -> None:
         first = pushed(backend, "old", key="ana", delay=600)

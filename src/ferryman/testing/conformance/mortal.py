@@ -44,14 +44,12 @@ def end(store: Backend, job: Job) -> None:
             say("claimed", job.id)
         case 1:
             error = JobError(job.attempts, 0.0, job.worker, "ValueError", "boom")
-            ending = Settlement(job.id, job.fence, job.queue, Verdict.NACK, error=error)
+            ending = Settlement.of(job, Verdict.NACK, error=error)
             if store.settle([ending])[0].applied:
                 say("nacked", job.id)
         case _:
             child = Message.of("pages", "send", id=f"child of {job.id}")
-            ending = Settlement(
-                job.id, job.fence, job.queue, Verdict.ACK, result='"done"', children=(child,)
-            )
+            ending = Settlement.of(job, Verdict.ACK, result='"done"', children=(child,))
             if store.settle([ending])[0].applied:
                 say("acked", job.id)
 

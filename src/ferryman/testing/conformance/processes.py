@@ -69,7 +69,7 @@ class Processes(Store):
         self, shared: Backend, url: str, rivals: tuple[Rival, Rival]
     ) -> None:
         jobs = running(shared, PAIRS)
-        held = [(job.id, job.fence) for job in jobs]
+        held = [(job.id, job.fence, job.worker) for job in jobs]
         settle = {"do": "settle", "claims": held, "queue": "mail"}
         found = race(url, rivals, [settle | {"verdict": "ack"}, settle | {"verdict": "fail"}])
         for job, acked, failed in zip(jobs, *found, strict=True):
@@ -88,7 +88,7 @@ class Processes(Store):
         self, shared: Backend, url: str, rivals: tuple[Rival, Rival]
     ) -> None:
         jobs = dead(shared, PAIRS)
-        held = [(job.id, job.fence) for job in jobs]
+        held = [(job.id, job.fence, job.worker) for job in jobs]
         settle = {"do": "settle", "claims": held, "queue": "mail", "verdict": "ack"}
         acked, reaped = race(url, rivals, [settle, {"do": "reap", "batch": 5}])
         for job, was_acked in zip(jobs, acked, strict=True):

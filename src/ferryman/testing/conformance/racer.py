@@ -62,9 +62,11 @@ def drain(store: Backend, worker: str, queue: str, batch: int) -> list[tuple[str
     return found
 
 
-def settle(store: Backend, claims: list[tuple[str, int]], queue: str, verdict: str) -> list[bool]:
-    """Settle each claim on its own; whether it was applied."""
-    endings = [Settlement(job_id, fence, queue, Verdict(verdict)) for job_id, fence in claims]
+def settle(
+    store: Backend, claims: list[tuple[str, int, str]], queue: str, verdict: str
+) -> list[bool]:
+    """Settle each claim (id, fence, worker) on its own; whether it was applied."""
+    endings = [Settlement(*claim, queue, Verdict(verdict)) for claim in claims]
     return [store.settle([ending])[0].applied for ending in endings]
 
 

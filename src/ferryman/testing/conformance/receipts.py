@@ -39,7 +39,7 @@ class Receipts(Store):
     def test_receipts_of_a_mixed_batch_come_in_order(self, backend: Backend) -> None:
         several(backend, 5)
         a, b, c, d, e = claims(backend)
-        unknown = Settlement("nobody", 1, "mail", Verdict.ACK)
+        unknown = Settlement("nobody", 1, "w1", "mail", Verdict.ACK)
         batch = [ack(a), nack(b), unknown, fail(c), give_back(d), call_off(e), nack(a)]
         receipts = backend.settle(batch)
         assert [receipt.job_id for receipt in receipts] == [s.job_id for s in batch]
@@ -76,7 +76,7 @@ class Receipts(Store):
     ) -> None:
         job_id = in_state(backend, state)
         before = the_job(backend, job_id)
-        assert not settle(backend, Settlement(job_id, before.fence, "mail", verdict)).applied
+        assert not settle(backend, Settlement.of(before, verdict)).applied
         assert the_job(backend, job_id) == before
 
     def test_a_lease_that_expired_but_was_not_reaped_still_counts(

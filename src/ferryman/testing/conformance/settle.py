@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from ferryman.job import LogLine, State
 from ferryman.lifecycle import MAX_GIVEN_BACK, Verdict
+from ferryman.queue.heartbeat import Beat
 from ferryman.testing.conformance.given import (
     STEADY,
     ack,
@@ -221,3 +224,18 @@ class Settle(Store):
         [job] = claims(backend)
         texts = [line.text for line in the_job(backend, job.id).logs]
         assert texts == [f"line {number}" for number in range(200, 1_200)]
+
+    @pytest.mark.parametrize("verdict", list(Verdict))
+    def test_a_claim_on_a_deleted_job_does_not_fit_the_one_pushed_under_its_id_later(
+        self, backend: Backend, clock: FakeClock, verdict: Verdict
+    ) -> None:
+        old = claimed(backend, id="again", worker="frozen")
+        clock.advance(3_600)
+        backend.reap()
+        backend.delete(["again"])
+        new = claimed(backend, id="again", worker="w2")
+        assert new.fence == old.fence
+        assert not settle(backend, settlement(old, verdict, error=an_error(old))).applied
+        [pulse] = backend.heartbeat("frozen", [Beat(old.id, old.fence)], lease=60)
+        assert not pulse.held
+        assert settle(backend, ack(new)).state is State.COMPLETED

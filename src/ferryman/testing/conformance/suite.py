@@ -7,6 +7,7 @@ from ferryman.testing.conformance.cells import Cells
 from ferryman.testing.conformance.crash import Crash
 from ferryman.testing.conformance.delay import Delay
 from ferryman.testing.conformance.expires import Expires
+from ferryman.testing.conformance.fence import Fence
 from ferryman.testing.conformance.handoff import HandOff
 from ferryman.testing.conformance.heartbeat import Heartbeat, LostPoll
 from ferryman.testing.conformance.ids import Ids
@@ -63,6 +64,7 @@ class Conformance(
     LostPoll,
     Settle,
     Receipts,
+    Fence,
     HandOff,
     Reap,
     Wait,

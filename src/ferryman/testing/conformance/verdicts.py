@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ferryman.job import State
 from ferryman.queue.heartbeat import Beat
 from ferryman.testing.conformance.crowd import (
+    PATIENCE,
     beat_each,
     dead,
     reap_all,
@@ -90,15 +91,17 @@ class Verdicts(Store):
     def test_a_stale_ack_never_ends_the_claim_of_another_worker(self, real: Backend) -> None:
         stale = dead(real, PAIRS, backoff=AT_ONCE)
         real.reap(PAIRS)
-        done = Event()
+        late_already, done = Event(), Event()
 
         def rival() -> list[bool]:
+            late_already.wait(PATIENCE)
             try:
                 return settle_each(real, map(fail, claims(real, PAIRS, worker="w2")))
             finally:
                 done.set()
 
         def latecomer() -> list[bool]:
+            late_already.set()
             endings = takewhile(lambda _: not done.is_set(), cycle(map(ack, stale)))
             return settle_each(real, endings)
 

@@ -40,7 +40,7 @@ CREATE TABLE jobs (
 
 -- Every index ends in seq, the rowid: that is push order. Their conditions are tested at every
 -- change of a job, and spelt with OR: IN with three names builds a table each time (5 µs a job).
-CREATE INDEX ready ON jobs (queue, priority DESC, ready_at)
+CREATE INDEX ready ON jobs (queue, task, priority DESC, ready_at)
     WHERE state = 'pending' AND scheduled = 0;
 
 CREATE INDEX scheduled ON jobs (queue, ready_at)

@@ -5,5 +5,5 @@ SET heartbeat_at = :now,
     percent = coalesce(:percent, percent),
     note = coalesce(:note, note),
     stored_checkpoint = coalesce(:checkpoint, stored_checkpoint)
-WHERE id = :id AND fence = :fence AND state = 'processing'
+WHERE id = :id AND fence = :fence AND worker = :worker AND state = 'processing'
 RETURNING seq, asked

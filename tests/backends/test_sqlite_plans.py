@@ -1,0 +1,142 @@
+"""No verb looks at more than it must: by the query plans, and by the clock with a long backlog."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferryman.backends.sqlite import SqliteBackend, connect
+from ferryman.backends.sqlite.transaction import SQL
+from ferryman.clock import SystemClock
+from ferryman.filter import Filter
+from ferryman.ids import new_id
+from ferryman.job import State
+from ferryman.testing.conformance.given import claims, in_state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# Statements that go through a whole table on purpose: small ones, and `list` where it must.
+SMALL = {"counts", "drop_empty_counts", "paused_queues"}
+BY_ID = "SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)"
+BY_SEQ = "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)"
+
+PLANS = {
+    "find": [BY_ID],
+    "claim": [BY_ID],
+    "get": [BY_ID],
+    "ack": [BY_ID],
+    "heartbeat": [BY_ID],
+    "land": [BY_SEQ],
+    "cancel": [BY_SEQ],
+    "pause": [BY_SEQ],
+    "resume": [BY_SEQ],
+    "retry": [BY_SEQ],
+    "poll": ["SEARCH jobs USING INDEX ready (queue=? AND task=?)"],
+    "lease": [BY_SEQ],
+    "ready_tasks": [
+        "SEARCH jobs USING COVERING INDEX ready (queue=?)",
+        "SEARCH jobs USING COVERING INDEX ready (queue=? AND task>?)",
+    ],
+    "promote": ["SEARCH jobs USING INDEX scheduled (queue=? AND ready_at<?)"],
+    "ahead": [
+        "SEARCH jobs USING INDEX ready (queue=?)",
+        "SEARCH jobs USING INDEX scheduled (queue=?)",
+    ],
+    "due": ["SEARCH jobs USING INDEX scheduled (queue=? AND ready_at<?)"],
+    "same_key": [
+        "SEARCH jobs USING INDEX keys (key=? AND queue=? AND state=? AND created_at>?)",
+    ],
+    "overdue": [
+        "SEARCH jobs USING INDEX leases (expires_at<?)",
+        "SEARCH jobs USING INDEX deadlines (deadline>? AND deadline<?)",
+    ],
+    "expired_leases": ["SEARCH jobs USING INDEX leases (expires_at<?)"],
+    "expired_jobs": ["SEARCH jobs USING INDEX deadlines (deadline>? AND deadline<?)"],
+    "claims_of": ["SCAN jobs USING INDEX leases"],
+    "finished_before": ["SEARCH jobs USING COVERING INDEX finished (state=? AND finished_at<?)"],
+    "waiting_ready": ["SEARCH jobs USING INDEX ready (queue=?)"],
+    "waiting_scheduled": ["SEARCH jobs USING INDEX scheduled (queue=?)"],
+    "waiting_paused": ["SEARCH jobs USING INDEX set_aside (state=? AND rowid<?)"],
+    "of_processing": ["SCAN jobs USING INDEX leases"],
+    "of_failed": ["SEARCH jobs USING COVERING INDEX set_aside (state=?)"],
+    "list": ["SEARCH jobs USING INTEGER PRIMARY KEY (rowid<?)"],
+}
+
+
+@pytest.fixture
+def backend(tmp_path: Path) -> Iterator[SqliteBackend]:
+    backend = connect(f"sqlite:///{tmp_path}/jobs.db?synchronous=normal", SystemClock())
+    yield backend
+    backend.close()
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_statement_finds_its_jobs_by_an_index(backend: SqliteBackend, name: str) -> None:
+    steps = [step for step in plan(backend, name) if " jobs" in step]
+    assert steps == PLANS[name]
+
+
+@pytest.mark.parametrize("name", sorted(SQL.keys() - SMALL))
+def test_no_statement_scans_a_table(backend: SqliteBackend, name: str) -> None:
+    for step in plan(backend, name):
+        assert "USE TEMP B-TREE" not in step or name == "same_key"
+        scan = re.match(r"SCAN (?!json_each|CONSTANT ROW)(.*)", step)
+        assert scan is None or scan[1].startswith("jobs USING")
+
+
+def test_a_claim_costs_the_same_under_a_long_backlog(
+    backend: SqliteBackend, tmp_path: Path
+) -> None:
+    short = connect(f"sqlite:///{tmp_path}/short.db?synchronous=normal", SystemClock())
+    fill(short, 1_000)
+    fill(backend, 200_000)
+    # Turn by turn, so that whatever else this machine does slows both alike.
+    times = [(seconds_to_claim(short), seconds_to_claim(backend)) for _ in range(80)]
+    few, many = (min(column) for column in zip(*times, strict=True))
+    assert many < few * 1.5
+    short.close()
+
+
+def test_three_pending_jobs_under_a_long_history_are_listed_at_once(
+    backend: SqliteBackend,
+) -> None:
+    three = [in_state(backend, State.PENDING) for _ in range(3)]
+    fill(backend, 100_000, state="completed")
+    before = time.perf_counter()
+    page = backend.list(Filter.parse("state:pending"))
+    assert time.perf_counter() - before < 0.02
+    assert [job.id for job in page.jobs] == three[::-1]
+
+
+def plan(backend: SqliteBackend, name: str) -> list[str]:
+    statement = SQL[name].replace("{narrow}", "TRUE").replace("{where}", "TRUE")
+    values: Any = [0] * statement.count("?") or dict.fromkeys(
+        re.findall(r":(\w+)", statement), "[]"
+    )
+    with backend._database.reading() as connection:
+        rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}", values).fetchall()
+    return [row[3] for row in rows]
+
+
+def fill(backend: SqliteBackend, count: int, state: str = "pending") -> None:
+    """Jobs by the thousand, without the cost of a message each."""
+    now = time.time()
+    rest = (None, None, None, None, "null", None, now)
+    rows = [
+        (new_id(), "mail", "send", 1, 0, 5, *rest, now - 1 + n * 1e-6, 0, None)
+        for n in range(count)
+    ]
+    with backend._database.writing() as connection:
+        connection.executemany(SQL["push"].replace("'pending'", f"'{state}'"), rows)
+        connection.execute(SQL["count"], ("mail", state, count))
+
+
+def seconds_to_claim(backend: SqliteBackend) -> float:
+    before = time.perf_counter()
+    assert len(claims(backend, 10)) == 10
+    return time.perf_counter() - before
