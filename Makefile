@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test check format clean
+.PHONY: demo test check format chaos bench bench-long bench-peers clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -23,6 +23,22 @@ check: $(STAMP)  ## format, lint, types, layers, file lengths
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/file_lengths.py
+
+BACKEND ?=
+KILLS ?= 1000
+SEED ?=
+
+chaos: $(STAMP)  ## kill and freeze workers at random, then count: BACKEND=sqlite KILLS=1000 SEED=n
+	$(BIN)/python -m chaos --backend $(or $(BACKEND),sqlite) --kills $(KILLS) $(if $(SEED),--seed $(SEED))
+
+bench: $(STAMP)  ## speed beside a raw loop on the same store: BACKEND=sqlite
+	$(BIN)/python -m bench $(if $(BACKEND),--backend $(BACKEND))
+
+bench-long: $(STAMP)  ## the same with a million waiting jobs
+	$(BIN)/python -m bench --long $(if $(BACKEND),--backend $(BACKEND))
+
+bench-peers: $(STAMP)  ## other queues on the same work, from PyPI
+	$(BIN)/python -m bench.peers
 
 format: $(STAMP)
 	$(BIN)/ruff format .

@@ -77,8 +77,8 @@ if TYPE_CHECKING:
     from ferryman.worker.own_loop import Queue
     from ferryman.worker.worker import Settings, Worker
 else:
-    # Imported at their first use: `ferryman --help` needs none of them, and an error class needs
-    # no worker. What is not named here is an error.
+    # Imported at their first use: `ferryman --help` needs none of them, and to catch an error
+    # takes no worker. Names without a home here live in `errors`.
     _HOMES = {
         "events": ("Event",),
         "ferry": ("Ferry",),

@@ -6,7 +6,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ferryman.errors import Conflict
+from ferryman.errors import Conflict, Unsupported
 from ferryman.events import Events
 from ferryman.message import Message, encode
 from ferryman.queue.open import open_backend, safe_url
@@ -16,6 +16,7 @@ from ferryman.tasks.handle import Handle
 from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
 from ferryman.tasks.tasks import Tasks
 from ferryman.worker.own_loop import Queue
+from ferryman.worker.parent import is_child
 from ferryman.worker.worker import Settings, Worker
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
     from ferryman.tasks.decorator import Decorator
     from ferryman.tasks.options import Seconds
+    from ferryman.tasks.own_process import Where
     from ferryman.tasks.task import Task
 
 F = TypeVar("F", bound="Callable[..., object]")
@@ -76,6 +78,9 @@ class Ferry(AsyncFerry):
         timeout: Seconds = 900.0,
         priority: int | str = 0,
         version: int = 1,
+        executor: Where = "thread",
+        recycle_after: int | None = None,
+        max_memory_mib: float | None = None,
     ) -> Decorator:
         """Declare a handler; see `Tasks.task`."""
         return self.tasks.task(
@@ -85,6 +90,9 @@ class Ferry(AsyncFerry):
             timeout=timeout,
             priority=priority,
             version=version,
+            executor=executor,
+            recycle_after=recycle_after,
+            max_memory_mib=max_memory_mib,
         )
 
     def include(self, tasks: Tasks) -> None:
@@ -170,9 +178,17 @@ class Ferry(AsyncFerry):
             return self._queues.setdefault(name, queue)
 
     def worker(
-        self, queues: Mapping[str, int] | None = None, settings: Settings | None = None
+        self,
+        queues: Mapping[str, int] | None = None,
+        settings: Settings | None = None,
+        *,
+        app: str | None = None,
     ) -> Worker:
-        """A worker for these queues (name to slots); without any, one slot for each known."""
+        """A worker for these queues (name to slots); without any, one slot for each known.
+
+        `app` is where a child process finds this Ferry, as `module:attribute`; without it, a child
+        imports `__main__` and the module of the task.
+        """
         chosen = queues or dict.fromkeys(sorted({t.options.queue for t in self.tasks}), 1)
         return Worker(
             self.backend,
@@ -182,6 +198,7 @@ class Ferry(AsyncFerry):
             settings=settings or Settings(lease=self.lease),
             on_start=self._on_start,
             on_stop=self._on_stop,
+            app=None if app is None else (app, self.url),
         )
 
     # -- the store
@@ -194,7 +211,14 @@ class Ferry(AsyncFerry):
     def _opened(self) -> Backend:
         with self._lock:
             if self._backend is None:
-                self._backend = Traced(open_backend(self.url, self._clock), self.events)
+                opened = open_backend(self.url, self._clock)
+                if is_child() and not opened.capabilities.shared:
+                    raise Unsupported(
+                        f"{safe_url(self.url)} lives in the worker's process, and this handler "
+                        "runs in a child of it: use a store that processes can share, such as "
+                        "sqlite:///jobs.db, or executor='thread'"
+                    )
+                self._backend = Traced(opened, self.events)
             return self._backend
 
     def close(self) -> None:

@@ -47,7 +47,7 @@ class Term:
 
     def _positive(self, job: Job, now: float) -> bool:
         if self.field == "payload":
-            return _as_text(_dig(job.payload, self.path)) in self.values
+            return as_text(dig(job.payload, self.path)) in self.values
         if self.field == "meta":
             return job.meta.get(self.path[0]) in self.values
         if self.field in AGES:
@@ -170,7 +170,8 @@ def _compare(op: Op, have: float, values: tuple[str | float, ...]) -> bool:
             return have in values
 
 
-def _dig(value: Any, path: tuple[str, ...]) -> Any:
+def dig(value: Any, path: tuple[str, ...]) -> Any:
+    """The value at a path of names and list indexes; None where it leads nowhere."""
     for part in path:
         if isinstance(value, dict):
             value = value.get(part)
@@ -181,7 +182,7 @@ def _dig(value: Any, path: tuple[str, ...]) -> Any:
     return value
 
 
-def _as_text(value: Any) -> str | None:
+def as_text(value: Any) -> str | None:
     """How a payload value compares: strings as they are, the rest as JSON; objects never match."""
     if isinstance(value, str):
         return value

@@ -6,13 +6,18 @@ import hashlib
 import os
 import time
 
+# RFC 9562: the first digit of the fourth group holds two fixed bits and two random ones.
+_VARIANTS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+
 
 def new_id() -> str:
     """A UUIDv7: millisecond, a 12-bit fraction of it, then 62 random bits."""
     millis, rest = divmod(time.time_ns(), 1_000_000)
+    when = f"{millis:012x}"
+    # Not the random module: programs seed it, and two that use one seed would make equal ids.
+    chance = os.urandom(8).hex()
     fraction = rest * 4096 // 1_000_000
-    random = int.from_bytes(os.urandom(8)) >> 2
-    return _dashed(millis << 80 | 7 << 76 | fraction << 64 | 2 << 62 | random)
+    return f"{when[:8]}-{when[8:]}-7{fraction:03x}-{_VARIANTS[chance[0]]}{chance[1:4]}-{chance[4:]}"
 
 
 def child_id(parent_id: str, generation: int, edge: str, index: int | str) -> str:

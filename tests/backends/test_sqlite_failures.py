@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -194,6 +195,14 @@ def test_a_file_deleted_under_a_running_process_never_looks_like_an_empty_queue(
         with pytest.raises(BackendRejected, match="was deleted or replaced while in use"):
             verb()
     assert not path.exists()
+
+
+def test_a_file_deleted_under_a_long_wait_ends_it(backend: SqliteBackend, path: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        waiter = pool.submit(backend.wait, ["mail"], 30)
+        path.unlink()
+        with pytest.raises(BackendRejected, match="was deleted or replaced while in use"):
+            waiter.result(10)
 
 
 def test_a_file_replaced_under_a_running_process_is_noticed(

@@ -35,6 +35,14 @@ def test_a_path_may_hold_spaces_and_escaped_signs() -> None:
     assert Location.parse("sqlite:////srv/my%20jobs%3F.db").path == Path("/srv/my jobs?.db")
 
 
+def test_a_file_gets_the_very_name_that_the_url_means(tmp_path: Path) -> None:
+    for _ in range(2):
+        backend = open_backend(f"sqlite:///{tmp_path}/my%20jobs%3Fé%23%25.db")
+        backend.snapshot()
+        backend.close()
+    assert [file.name for file in tmp_path.iterdir()] == ["my jobs?é#%.db"]
+
+
 def test_writes_are_durable_and_patient_unless_the_url_says_otherwise() -> None:
     assert Location.parse("sqlite:////a.db") == Location(Path("/a.db"), "full", 5.0)
     chosen = Location.parse("sqlite:////a.db?synchronous=NORMAL&busy_timeout=0.5")

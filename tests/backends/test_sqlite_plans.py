@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import re
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ferryman.backends.sql.where import where
 from ferryman.backends.sqlite import SqliteBackend, connect
+from ferryman.backends.sqlite.filtering import DIALECT
 from ferryman.backends.sqlite.transaction import SQL
 from ferryman.clock import SystemClock
 from ferryman.filter import Filter
 from ferryman.ids import new_id
 from ferryman.job import State
+from ferryman.message import Message
 from ferryman.testing.conformance.given import claims, in_state
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 # Statements that go through a whole table on purpose: small ones, and `list` where it must.
@@ -39,8 +43,8 @@ PLANS = {
     "poll": ["SEARCH jobs USING INDEX ready (queue=? AND task=?)"],
     "lease": [BY_SEQ],
     "ready_tasks": [
-        "SEARCH jobs USING COVERING INDEX ready (queue=?)",
-        "SEARCH jobs USING COVERING INDEX ready (queue=? AND task>?)",
+        "SEARCH jobs USING INDEX ready (queue=?)",
+        "SEARCH jobs USING INDEX ready (queue=? AND task>?)",
     ],
     "promote": ["SEARCH jobs USING INDEX scheduled (queue=? AND ready_at<?)"],
     "ahead": [
@@ -85,7 +89,7 @@ def test_a_statement_finds_its_jobs_by_an_index(backend: SqliteBackend, name: st
 def test_no_statement_scans_a_table(backend: SqliteBackend, name: str) -> None:
     for step in plan(backend, name):
         assert "USE TEMP B-TREE" not in step or name == "same_key"
-        scan = re.match(r"SCAN (?!json_each|CONSTANT ROW)(.*)", step)
+        scan = re.match(r"SCAN (?!json_each|CONSTANT ROW|tasks)(.*)", step)
         assert scan is None or scan[1].startswith("jobs USING")
 
 
@@ -102,15 +106,38 @@ def test_a_claim_costs_the_same_under_a_long_backlog(
     short.close()
 
 
+def test_a_task_to_skip_costs_nothing_however_many_of_its_jobs_wait(
+    backend: SqliteBackend,
+) -> None:
+    fill(backend, 100_000)
+    last = in_state(backend, State.PENDING, task="other")
+    found = backend.poll("w", {"mail": 10}, lease=60, skip_tasks={"send"})
+    assert [job.id for job in found] == [last]
+    skip = partial(backend.poll, "w", {"mail": 10}, lease=60, skip_tasks={"send"})
+    assert quickest(skip) < 0.01
+
+
+def test_tasks_of_one_queue_are_claimed_in_one_order(backend: SqliteBackend) -> None:
+    messages = [Message.of("mail", f"task {n % 7}", n, priority=n % 3, delay=0) for n in range(300)]
+    backend.push(messages)
+    found = [job.payload for size in (1, 4, 95, 500) for job in claims(backend, size)]
+    assert found == sorted(range(300), key=lambda n: (-(n % 3), n))
+
+
+def test_a_claimed_job_is_the_one_that_is_stored(backend: SqliteBackend) -> None:
+    backend.push([Message.of("mail", "send", n, key=f"k{n}", meta={"n": str(n)}) for n in range(5)])
+    for job in claims(backend):
+        assert backend.get(job.id) == job
+
+
 def test_three_pending_jobs_under_a_long_history_are_listed_at_once(
     backend: SqliteBackend,
 ) -> None:
     three = [in_state(backend, State.PENDING) for _ in range(3)]
     fill(backend, 100_000, state="completed")
-    before = time.perf_counter()
     page = backend.list(Filter.parse("state:pending"))
-    assert time.perf_counter() - before < 0.02
     assert [job.id for job in page.jobs] == three[::-1]
+    assert quickest(partial(backend.list, Filter.parse("state:pending"))) < 0.01
 
 
 def plan(backend: SqliteBackend, name: str) -> list[str]:
@@ -136,7 +163,28 @@ def fill(backend: SqliteBackend, count: int, state: str = "pending") -> None:
         connection.execute(SQL["count"], ("mail", state, count))
 
 
+def quickest(act: Callable[[], object]) -> float:
+    """The shortest of a few runs, in seconds: what the work takes, whatever else runs here."""
+    times = []
+    for _ in range(7):
+        before = time.perf_counter()
+        act()
+        times.append(time.perf_counter() - before)
+    return min(times)
+
+
 def seconds_to_claim(backend: SqliteBackend) -> float:
     before = time.perf_counter()
     assert len(claims(backend, 10)) == 10
     return time.perf_counter() - before
+
+
+@pytest.mark.parametrize(
+    "text", ["state:completed finished:<1d", "state:failed queue:mail age:>1h"]
+)
+def test_a_page_follows_the_push_order_and_sorts_nothing(backend: SqliteBackend, text: str) -> None:
+    clause, values = where(Filter.parse(text), 0.0, DIALECT)
+    statement = SQL["list"].replace("{where}", clause).replace("{narrow}", "TRUE")
+    with backend._database.reading() as connection:
+        rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}", [*values, 1, 1]).fetchall()
+    assert [row[3] for row in rows] == ["SEARCH jobs USING INTEGER PRIMARY KEY (rowid<?)"]

@@ -2,85 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import re
-import select
-import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ferryman import Fail
-from ferryman.testing import drain, wait_until
+from ferryman.testing import drain
+from tests.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ferryman import Ferry
-
-
-class Terminal:
-    """A real pseudo-terminal around one command."""
-
-    def __init__(self, *words: str, **environment: str) -> None:
-        self._main, inner = pty.openpty()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "ferryman.cli.main", *words],
-            stdin=inner,
-            stdout=inner,
-            stderr=inner,
-            env={**os.environ, "TERM": "xterm", **environment},
-            start_new_session=True,
-        )
-        os.close(inner)
-        self.text = ""
-
-    def read(self) -> None:
-        ready, _, _ = select.select([self._main], [], [], 0.05)
-        if ready:
-            try:
-                self.text += os.read(self._main, 65_536).decode()
-            except OSError:  # Linux says EIO when the other side is closed
-                self._process.wait(20)
-
-    def shows(self, text: str) -> None:
-        def seen() -> bool:
-            self.read()
-            return text in self.text
-
-        wait_until(seen, timeout=30, what=f"{text!r} on the terminal")
-
-    def interrupt(self) -> None:
-        self._process.send_signal(signal.SIGINT)
-
-    def types(self, text: str) -> None:
-        os.write(self._main, text.encode())
-
-    def ends(self) -> int:
-        def ended() -> bool:
-            self.read()
-            return self._process.poll() is not None
-
-        wait_until(ended, timeout=30, what="the end of the command")
-        self.read()
-        return self._process.wait()
-
-    def close(self) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
-        os.close(self._main)
-
-
-@pytest.fixture
-def terminal() -> Iterator[list[Terminal]]:
-    opened: list[Terminal] = []
-    yield opened
-    for one in opened:
-        one.close()
 
 
 @pytest.mark.parametrize(

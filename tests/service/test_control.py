@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -166,3 +166,28 @@ def test_a_prune_deletes_old_history_of_the_chosen_states(
     assert control.prune(older_than=86_400, states=[State.COMPLETED]) == 1
     assert control.prune(older_than=86_400) == 1
     assert control.prune(older_than=86_400) == 0
+
+
+def test_what_a_prune_would_delete_is_counted_exactly(
+    ferry: Ferry, control: Control, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(insights, "MAX_PAGE", 2)
+    monkeypatch.setattr("ferryman.service.control.PRUNE_BATCH", 2)
+
+    @ferry.task(name="fine", queue="mail")
+    def fine() -> None: ...
+
+    for _ in range(5):
+        control.push("fine", queue="mail")
+    drain(ferry)
+    clock.advance(2 * 86_400)
+    for _ in range(3):
+        control.act(Act.CANCEL, control.push("fine", queue="mail").id)
+    old: dict[str, Any] = {"older_than": 86_400}
+    assert control.prunable(**old) == 5
+    assert control.prunable(**old, states=[State.CANCELLED]) == 0
+    assert control.prunable(**old, states=[State.PENDING]) == 0
+    assert control.prunable(**old, keep=4) == 4
+    assert control.prunable(**old, keep=100) == 0
+    assert list(control.pruning(**old, keep=4)) == [2, 2]
+    assert control.prunable(**old) == 1

@@ -123,6 +123,48 @@ WORDING: list[Wording] = [
         "worker broke down and stops loop=leases error=\"KeyError: 'k'\"",
     ),
     (
+        "loop.blocked",
+        {
+            "worker": "w1",
+            "seconds": 5.04,
+            "job": job(),
+            "where": "/srv/app.py:7 in send",
+            "stack": f"{LONG}time.sleep(9)\n",
+        },
+        "ferryman.worker",
+        logging.WARNING,
+        'a handler blocks the event loop where="/srv/app.py:7 in send" seconds=5.0 id=j1 task=send '
+        f'worker=w1 stack="{"x" * 886}time.sleep(9)\\n"',
+    ),
+    (
+        "loop.freed",
+        {"worker": "w1", "seconds": 7.36},
+        "ferryman.worker",
+        logging.INFO,
+        "the event loop is free again seconds=7.4 worker=w1",
+    ),
+    (
+        "process.started",
+        {"pid": 7},
+        "ferryman.worker",
+        logging.DEBUG,
+        "child process started pid=7",
+    ),
+    (
+        "process.ended",
+        {"pid": 7, "why": "recycled", "code": None},
+        "ferryman.worker",
+        logging.DEBUG,
+        "child process ended pid=7 why=recycled",
+    ),
+    (
+        "process.ended",
+        {"pid": 7, "why": "crashed", "code": -11},
+        "ferryman.worker",
+        logging.WARNING,
+        "child process ended pid=7 why=crashed code=-11",
+    ),
+    (
         "job.pushed",
         {
             "message": Message.of("mail", "send", {"password": "geheim"}),
@@ -266,7 +308,7 @@ def test_every_event_that_the_engine_emits_has_words() -> None:
     emitted = set()
     for source in SOURCES.rglob("*.py"):
         emitted |= set(re.findall(r'emit\(\s*"([a-z]+\.[a-z_]+)"', source.read_text()))
-    named = set(re.findall(r'"((?:job|worker|backend|history)\.[a-z_]+)":', _source()))
+    named = set(re.findall(r'"((?:job|worker|loop|process|backend|history)\.[a-z_]+)":', _source()))
     assert emitted - named == set()
 
 

@@ -21,10 +21,10 @@ def test_a_handler_that_blocks_the_event_loop_for_three_leases_keeps_its_lease(
 ) -> None:
     @ferry.task()
     async def blocks(job: Job) -> int:
-        time.sleep(0.9)  # noqa: ASYNC251 - the very mistake under test
+        time.sleep(1.8)  # noqa: ASYNC251 - the very mistake under test
         return job.fence
 
-    work(lease=0.3, reap_every=0.05)
+    work(lease=0.6, reap_every=0.05)
     handle = blocks.push()
     assert handle.result(5) == 1
     assert handle.job().errors == ()
@@ -35,12 +35,12 @@ def test_a_handler_that_computes_for_three_leases_keeps_its_lease(
 ) -> None:
     @ferry.task()
     def computes(job: Job) -> int:
-        end = time.monotonic() + 0.9
+        end = time.monotonic() + 1.8
         while time.monotonic() < end:
             sum(range(1000))
         return job.fence
 
-    work(lease=0.3, reap_every=0.05)
+    work(lease=0.6, reap_every=0.05)
     assert computes.push().result(5) == 1
 
 

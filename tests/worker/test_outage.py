@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -166,3 +166,54 @@ def test_a_push_during_an_outage_raises(ferry: Ferry, line: Line) -> None:
     line.down = True
     with pytest.raises(BackendUnavailable):
         as_backend(line).push([])
+
+
+def test_an_end_that_the_store_chokes_on_takes_no_other_with_it(
+    ferry: Ferry, line: Line, start: Callable[..., Worker]
+) -> None:
+    broken: list[Event] = []
+    ferry.on("job.unsettled")(broken.append)
+
+    @ferry.task()
+    def task(name: str) -> str:
+        return name
+
+    real = ferry.backend.settle
+
+    def choke(settlements: Any) -> Any:
+        if any(settlement.result == '"poison"' for settlement in settlements):
+            raise RuntimeError("cannot bind parameter")
+        return real(settlements)
+
+    line.settle = choke  # type: ignore[attr-defined]
+    poison, *others = task.push_many(["poison", "a", "b", "c"])
+    worker = start(lease=30)
+    assert [other.result(5) for other in others] == ["a", "b", "c"]
+    wait_until(lambda: broken, what="job.unsettled")
+    assert poison.status() is State.PROCESSING
+    assert worker.error is None
+
+
+def test_a_bug_in_a_loop_ends_the_worker_with_code_1(ferry: Ferry, line: Line) -> None:
+    @ferry.task()
+    def task() -> None: ...
+
+    def bug(*args: object, **kwargs: object) -> None:
+        raise ZeroDivisionError
+
+    line.reap = bug  # type: ignore[attr-defined]
+    worker = Worker(as_backend(line), ferry.tasks, {"default": 1}, events=ferry.events)
+    assert worker.run() == 1
+    assert isinstance(worker.error, ZeroDivisionError)
+
+
+def test_a_worker_is_ready_while_its_polls_are_answered(
+    ferry: Ferry, line: Line, start: Callable[..., Worker]
+) -> None:
+    @ferry.task()
+    def task() -> None: ...
+
+    worker = start()
+    assert worker.ready
+    worker.stop()
+    assert not worker.ready

@@ -64,10 +64,10 @@ def test_a_worker_stopped_for_two_leases_gets_lease_lost_and_the_job_ends_once(
 ) -> None:
     go = tmp_path / "go"
     handle = push(store, "hold", go)
-    frozen = spawn(lease=0.5)
+    frozen = spawn(lease=1.5)
     started(go, 1)
     os.kill(frozen.pid, signal.SIGSTOP)
-    other = spawn(lease=0.5)
+    other = spawn(lease=1.5)
     started(go, 2)
     go.touch()
     assert handle.wait(20).result == '"claim 2"'
@@ -152,10 +152,10 @@ def test_a_killed_worker_is_charged_and_the_job_runs_again(
 ) -> None:
     go = tmp_path / "go"
     handle = push(store, "hold", go)
-    first = spawn(lease=0.5)
+    first = spawn(lease=1.5)
     started(go, 1)
     first.kill()
-    spawn(lease=0.5)
+    spawn(lease=1.5)
     started(go, 2)
     go.touch()
     job = handle.wait(20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Annotated, Any, Final
@@ -15,8 +16,13 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "work": ("ferryman.cli.work", "Run the jobs of an app until told to stop."),
     "push": ("ferryman.cli.push", "Hand over a job by its task's name."),
     "status": ("ferryman.cli.status", "Show queues and workers."),
+    "top": ("ferryman.cli.top", "Watch queues, workers and failures as they change."),
     "jobs": ("ferryman.cli.jobs", "List, show, retry, cancel, pause, resume, delete jobs."),
     "queues": ("ferryman.cli.queues", "List, pause, resume, purge queues."),
+    "workers": ("ferryman.cli.workers", "Show the workers of a store."),
+    "prune": ("ferryman.cli.prune", "Delete finished jobs that ended long ago."),
+    "doctor": ("ferryman.cli.doctor", "Examine the store, its workers and its disk."),
+    "config": ("ferryman.cli.config", "Show settings and who set them."),
     "demo": ("ferryman.cli.demo", "See retries, a killed worker, and that nothing is lost."),
 }
 
@@ -26,6 +32,7 @@ class Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
+        self._by_name_only = False
         for name, (_, line) in COMMANDS.items():
             self.commands[name] = TyperCommand(name, help=line)
 
@@ -35,7 +42,17 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
             return None
+        if self._by_name_only:
+            return self.commands[cmd_name]
         return get_command(import_module(COMMANDS[cmd_name][0]).app)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        # A shell waits for this at every Tab: names and lines are enough, no command is imported.
+        self._by_name_only = True
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self._by_name_only = False
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
@@ -55,7 +72,11 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        # None: coloured where the stream is a terminal.
+        "color": False if os.environ.get("NO_COLOR") else None,
+    },
 )
 
 

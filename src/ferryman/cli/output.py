@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import unicodedata
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from ferryman.telemetry.escape import json_safe, one_line
 
@@ -23,6 +23,9 @@ _COLOURS: Final = {
     "cancelled": "33",
     "paused": "33",
     "stale": "31",
+    "ok": "32",
+    "warning": "33",
+    "problem": "31",
 }
 
 
@@ -45,6 +48,12 @@ def put_json(value: Any) -> None:
 
 
 def put_table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print `table_lines`."""
+    for line in table_lines(headers, rows):
+        put(line)
+
+
+def table_lines(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
     """Columns aligned by spaces, numbers to the right; without rows, only the headers.
 
     At a terminal the last column is cut to fit; in a pipe nothing is lost.
@@ -65,9 +74,7 @@ def put_table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         )
         return "  ".join(padded).rstrip()
 
-    put(line(headers))
-    for row in cells:
-        put(line(row))
+    return [line(headers), *map(line, cells)]
 
 
 def counted(number: int, what: str = "job") -> str:
@@ -75,11 +82,20 @@ def counted(number: int, what: str = "job") -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
+def painted(text: str) -> str:
+    """A word that says how something is (`failed`, `ok`), in its colour where colours may be."""
+    code = _COLOURS.get(text) if colourful() else None
+    return f"\x1b[{code}m{text}\x1b[0m" if code else text
+
+
+def lively(stream: TextIO) -> bool:
+    """Whether it is a terminal that can be drawn over: bars and live views are only for those."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 def colourful() -> bool:
     """Whether standard output is a terminal that may be coloured (https://no-color.org)."""
-    return (
-        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    )
+    return lively(sys.stdout) and not os.environ.get("NO_COLOR")
 
 
 def _fit(headers: Sequence[str], cells: list[list[str]], columns: int) -> None:
@@ -97,9 +113,7 @@ def _cell(value: object) -> str:
 
 def _padded(text: str, width: int, to_right: bool) -> str:
     space = " " * (width - _width(text))
-    code = _COLOURS.get(text) if colourful() else None
-    shown = f"\x1b[{code}m{text}\x1b[0m" if code else text
-    return space + shown if to_right else shown + space
+    return space + painted(text) if to_right else painted(text) + space
 
 
 def _width(text: str) -> int:

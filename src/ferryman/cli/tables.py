@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ferryman.cli.output import put_table
+from ferryman.cli.output import put_table, table_lines
 from ferryman.job import Job, State
 from ferryman.service.presentation import job_summary
 
@@ -62,7 +62,28 @@ def worker_table(workers: Sequence[WorkerRow], now: float) -> None:
                 row.running,
                 _since(row.started_at, now),
                 _since(row.heartbeat_at, now),
-                ",".join(f"{queue}:{slots}" for queue, slots in row.queues.items()),
+                _slots(row),
+            )
+            for row in workers
+        ],
+    )
+
+
+def worker_lines(workers: Sequence[WorkerRow], now: float) -> list[str]:
+    """Workers by host and process, as `workers` and `top` show them."""
+    return table_lines(
+        ("HOST", "PID", "", "RUNNING", "SLOTS", "UP", "SEEN", "VERSION", "QUEUES"),
+        [
+            (
+                row.host or row.id,
+                row.pid,
+                "stale" if row.stale else "",
+                row.running,
+                sum(row.queues.values()),
+                _since(row.started_at, now),
+                _since(row.heartbeat_at, now),
+                row.version,
+                _slots(row),
             )
             for row in workers
         ],
@@ -75,6 +96,10 @@ def span(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds // size:.0f}{unit}"
     return f"{max(0.0, seconds):.0f}s"
+
+
+def _slots(row: WorkerRow) -> str:
+    return ",".join(f"{queue}:{slots}" for queue, slots in row.queues.items())
 
 
 def _since(moment: float | None, now: float) -> str:

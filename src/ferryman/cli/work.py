@@ -1,4 +1,4 @@
-"""`ferryman work`: one worker process."""
+"""`ferryman work`: one worker process, or several under a supervisor."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from ferryman.cli.failures import CommandFailed, ExitCode
+from ferryman.cli.fleet import Fleet, end_with_supervisor
 from ferryman.cli.loading import load_ferry
 from ferryman.cli.options import plain_typer
 from ferryman.cli.output import say
@@ -19,13 +20,14 @@ from ferryman.telemetry.lines import LogFormat, configure
 from ferryman.telemetry.logs import EventLog
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from ferryman.ferry import Ferry
 
 app = plain_typer()
 
 Text = str | None
+MAX_PROCESSES = 1_000
 
 
 @app.command()
@@ -93,24 +95,50 @@ def work(
         Text,
         typer.Option(metavar="URL", help="Another store than the app's own."),
     ] = None,
+    processes: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=MAX_PROCESSES,
+            help="Run so many whole workers, each with these options, and restart those that die.",
+        ),
+    ] = 1,
+    reload: Annotated[
+        bool,
+        typer.Option("--reload", help="For development: restart when a file of the app changes."),
+    ] = False,
 ) -> None:
     """Run the jobs of an app until told to stop.
 
     SIGTERM or Ctrl-C: claim nothing more, let running jobs end, give the rest back. A second one:
     give back now.
     """
-    config = Config.load(
-        os.environ,
-        queues=queues,
-        concurrency=concurrency,
-        lease=lease,
-        drain=drain,
-        poll_every=poll_every,
-        log_level=log_level,
-        log_format=log_format,
-    )
+    chosen: dict[str, str | None] = {
+        "queues": queues,
+        "concurrency": concurrency,
+        "lease": lease,
+        "drain": drain,
+        "poll_every": poll_every,
+        "log_level": log_level,
+        "log_format": log_format,
+    }
+    config = Config.load(os.environ, **chosen)
+    if processes > 1 or reload:
+        from ferryman.cli.sources import Sources
+
+        sources = Sources.of(target) if reload else None
+        words = _one_worker(target, {**chosen, "url": url})
+        raise typer.Exit(Fleet(words, processes, sources).run())
+    end_with_supervisor()
     with load_ferry(target, url) as ferry:
         raise typer.Exit(_run(ferry, target, config))
+
+
+def _one_worker(target: str, options: Mapping[str, str | None]) -> list[str]:
+    """The command line of one worker with these options."""
+    given = {name.replace("_", "-"): text for name, text in options.items() if text is not None}
+    return ["work", target, *(f"--{name}={text}" for name, text in given.items())]
 
 
 def _run(ferry: Ferry, target: str, config: Config) -> int:
@@ -127,7 +155,7 @@ def _run(ferry: Ferry, target: str, config: Config) -> int:
     handler = configure(config.log_level or "info", cast("LogFormat", config.log_format or "text"))
     stop = EventLog.follow(ferry.events, ferry.backend.clock)
     try:
-        return ferry.worker(slots, config.worker_settings(ferry.lease)).run()
+        return ferry.worker(slots, config.worker_settings(ferry.lease), app=target).run()
     finally:
         stop()
         handler.flush()

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from ferryman.errors import BlockingCall
+from ferryman.queue.diagnosis import Diagnosable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
     from ferryman.queue.capabilities import Capabilities
     from ferryman.queue.contract import Backend
+    from ferryman.queue.diagnosis import Finding
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.settlement import Receipt, Settlement
 
@@ -179,6 +181,12 @@ class Traced:
         return self._call(
             "write_cell", 1, self._backend.write_cell, key, value, expect=expect, ttl=ttl
         )
+
+    def diagnose(self, *, deep: bool = False) -> Sequence[Finding]:
+        """What the backend's own probes found; nothing where it has none."""
+        if not isinstance(self._backend, Diagnosable):
+            return []
+        return self._call("diagnose", 1, self._backend.diagnose, deep=deep)
 
     def close(self) -> None:
         self._backend.close()

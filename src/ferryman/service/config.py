@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 FORMATS: Final = ("text", "json")
 MAX_SLOTS: Final = 10_000
+PREFIX: Final = "FERRYMAN_"
 OTHERS: Final = "*"
 """As a queue's name: every other queue of the app."""
 
@@ -87,12 +88,24 @@ def duration(name: str, text: str) -> float:
     return float(found[1]) * _UNITS[found[2]]
 
 
-def _chosen(name: str, flag: str | None, environ: Mapping[str, str]) -> Any:
-    variable = f"FERRYMAN_{name.upper()}"
+def variable(name: str) -> str:
+    """The environment's name for a setting."""
+    return f"{PREFIX}{name.upper()}"
+
+
+def origin(name: str, flag: str | None, environ: Mapping[str, str]) -> str | None:
+    """Who set it: the flag, else the variable, by name; None if nobody did."""
     if flag is not None:
-        return _READERS[name](f"--{name.replace('_', '-')}", flag)
+        return f"--{name.replace('_', '-')}"
     # An empty variable is how a shell unsets one for a single command.
-    return _READERS[name](variable, environ[variable]) if environ.get(variable) else None
+    return variable(name) if environ.get(variable(name)) else None
+
+
+def _chosen(name: str, flag: str | None, environ: Mapping[str, str]) -> Any:
+    source = origin(name, flag, environ)
+    if source is None:
+        return None
+    return _READERS[name](source, environ[source] if flag is None else flag)
 
 
 def _url(name: str, text: str) -> str:

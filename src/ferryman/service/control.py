@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.errors import Conflict, InvalidFilter, JobNotFound, NotAllowed, TaskError
-from ferryman.job import WAITING
+from ferryman.job import TERMINAL, WAITING
 from ferryman.lifecycle import Act, act
 from ferryman.message import MAX_NAME, Message, check_name, encode
 from ferryman.service.insights import Insights
 from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from ferryman.job import Job, State
     from ferryman.queue.answers import Acted, Pushed
     from ferryman.queue.contract import Backend
     from ferryman.tasks.tasks import Tasks
+
+MIN_HISTORY: Final = 86_400.0
+"""Seconds: nothing younger is pruned, so that ids stay known."""
+PRUNE_BATCH: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +116,30 @@ class Control:
         self, *, older_than: float, states: Collection[State] = (), keep: int | None = None
     ) -> int:
         """Delete all finished jobs that ended over `older_than` seconds ago; how many."""
-        count = 0
-        while pruned := self._backend.prune(older_than=older_than, states=states, keep=keep):
-            count += pruned
-        return count
+        return sum(self.pruning(older_than=older_than, states=states, keep=keep))
+
+    def pruning(
+        self, *, older_than: float, states: Collection[State] = (), keep: int | None = None
+    ) -> Iterator[int]:
+        """`prune` batch by batch: how many each one deleted. To stop in between is harmless."""
+        while pruned := self._backend.prune(
+            older_than=older_than, states=states, keep=keep, limit=PRUNE_BATCH
+        ):
+            yield pruned
+
+    def prunable(
+        self, *, older_than: float, states: Collection[State] = (), keep: int | None = None
+    ) -> int:
+        """How many jobs `prune` would delete now."""
+        chosen = TERMINAL & frozenset(states) if states else TERMINAL
+        # The states are compared here: only what has ended is `finished`, and one condition is
+        # answered in push order, where two may make a store sort its history for each page.
+        old = self._insights.walk(f"finished:>{older_than:.6f}s")
+        count = sum(job.state in chosen for jobs in old for job in jobs)
+        if keep is None:
+            return count
+        totals = self._insights.overview().totals
+        return min(count, max(0, sum(totals[state] for state in chosen) - keep))
 
     # -- queues
 

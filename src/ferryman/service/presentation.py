@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ferryman.job import State
+from ferryman.queue.open import safe_url
 from ferryman.service.redaction import redacted
 from ferryman.telemetry.escape import without_credentials
 
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 
     from ferryman.job import Job, JobError, LogLine
     from ferryman.queue.answers import Acted, Page, QueueCounts
+    from ferryman.queue.diagnosis import Finding
     from ferryman.service.control import Bulk
     from ferryman.service.insights import Overview
+    from ferryman.service.settings import Setting
+    from ferryman.service.ticker import Tick
     from ferryman.service.workers import WorkerRow
 
 UNREADABLE = "(not JSON)"
@@ -143,6 +147,49 @@ def acted(answers: Sequence[Acted]) -> dict[str, Any]:
 def bulk(counts: Bulk) -> dict[str, int]:
     """An act on everything that matched a filter."""
     return {"matched": counts.matched, "done": counts.done, "refused": counts.refused}
+
+
+def tick(one: Tick) -> dict[str, Any]:
+    """`overview` with rates and failures; during an outage as last seen, null if never."""
+    seen: dict[str, Any] = {"at": None, "queues": None} if one.seen is None else overview(one.seen)
+    for counts in seen["queues"] or ():
+        counts["rate"] = one.rates.get(counts["queue"])
+    return {
+        **seen,
+        "rate": one.rate,
+        "failures": [_failure(job) for job in one.failures],
+        "outage": one.outage,
+    }
+
+
+def finding(found: Finding) -> dict[str, str]:
+    """`severity` is ok, warning or problem; `fix` is empty when all is well."""
+    return {
+        "check": found.check,
+        "severity": str(found.severity),
+        "what": found.what,
+        "fix": found.fix,
+    }
+
+
+def setting(one: Setting) -> dict[str, Any]:
+    """Durations are seconds; null is the app's to say."""
+    return {
+        "name": one.name,
+        "value": redacted(safe_url(one.value) if one.name == "url" else one.value),
+        "origin": one.origin,
+        "variable": one.variable,
+    }
+
+
+def _failure(job: Job) -> dict[str, Any]:
+    return {
+        "id": job.id,
+        "queue": job.queue,
+        "task": job.task,
+        "finished_at": moment(job.finished_at),
+        "error": _text(job.error),
+    }
 
 
 def _error(error: JobError) -> dict[str, Any]:

@@ -36,6 +36,9 @@ class Signature:
 
     def payload(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The payload of a call with these arguments, checked against the annotations."""
+        if self._positional == 1 and len(args) == 1 and not kwargs:
+            ((name, conversion),) = self._conversions.items()
+            return conversion.to_json(f"payload.{name}", args[0])
         values = self._bound(args, kwargs)
         plain = {
             name: conversion.to_json(f"payload.{name}", values[name])

@@ -10,6 +10,7 @@ from ferryman.errors import InvalidMessage, TaskError
 from ferryman.message import MAX_NAME, Message, check_name, encode
 from ferryman.tasks.aio import AsyncTask
 from ferryman.tasks.options import Options, optional_seconds
+from ferryman.tasks.own_process import OwnProcess, check_findable
 from ferryman.tasks.signature import Signature
 
 if TYPE_CHECKING:
@@ -34,14 +35,18 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         options: Options,
         tasks: Tasks,
         version: int = 1,
+        process: OwnProcess | None = None,
     ) -> None:
         check_name("task", name, MAX_NAME)
+        if process is not None:
+            check_findable(handler, name)
         self.name = name
         self.handler = handler
         self.options = options
         self.version = version
         self.timeout = optional_seconds("timeout", options.timeout)
         self.is_async = inspect.iscoroutinefunction(handler)
+        self.process = process
         self.signature = Signature(handler, name)
         self._tasks = tasks
         self._upcasters: dict[int, Callable[[Any], Any]] = {}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from ferryman.errors import TaskError
 from ferryman.outcomes import Retry
 from ferryman.tasks.options import DEFAULT_PRIORITIES, DEFAULT_TIMEOUT, Options
+from ferryman.tasks.own_process import OwnProcess
 from ferryman.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ferryman.tasks.decorator import Decorator
     from ferryman.tasks.handle import Handle
     from ferryman.tasks.options import Seconds
+    from ferryman.tasks.own_process import Where
 
 T = TypeVar("T")
 
@@ -51,19 +53,25 @@ class Tasks:
         timeout: Seconds = DEFAULT_TIMEOUT,
         priority: int | str = 0,
         version: int = 1,
+        executor: Where = "thread",
+        recycle_after: int | None = None,
+        max_memory_mib: float | None = None,
     ) -> Decorator:
         """Declare a handler, `def` or `async def`.
 
         `name` is the function's own unless given; `timeout` is seconds for one attempt;
-        `version` numbers the payload's shape (see `Task.upcaster`).
+        `version` numbers the payload's shape (see `Task.upcaster`). A `def` runs in a thread of the
+        worker, or with `executor="process"` in a child process, which is replaced after
+        `recycle_after` jobs or when it holds more than `max_memory_mib` MiB after one.
         """
+        process = OwnProcess.wanted(executor, recycle_after, max_memory_mib)
         options = Options(queue=queue, retry=retry or Retry(), timeout=timeout, priority=priority)
         options.fields({priority: 0} if isinstance(priority, str) else {})
 
         def declare(handler: Callable[..., Any]) -> Task[..., Any]:
             chosen = name or handler.__name__
             task: Task[..., Any] = Task(
-                handler, name=chosen, options=options, tasks=self, version=version
+                handler, name=chosen, options=options, tasks=self, version=version, process=process
             )
             self.add(task)
             return task

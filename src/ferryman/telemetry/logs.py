@@ -25,6 +25,7 @@ JOBS: Final = f"{LOGGER}.jobs"
 BACKEND: Final = f"{LOGGER}.backend"
 
 MAX_ERROR: Final = 500
+MAX_STACK: Final = 900
 
 
 class EventLog:
@@ -39,6 +40,10 @@ class EventLog:
             "worker.draining": self._worker_draining,
             "worker.stopped": self._worker_stopped,
             "worker.broken": self._worker_broken,
+            "loop.blocked": self._loop_blocked,
+            "loop.freed": self._loop_freed,
+            "process.started": self._process_started,
+            "process.ended": self._process_ended,
             "job.pushed": self._job_pushed,
             "job.started": self._job_started,
             "job.completed": self._job_ended(logging.INFO, "job completed"),
@@ -53,6 +58,7 @@ class EventLog:
             "backend.unavailable": self._backend_unavailable,
             "backend.call": self._backend_called,
             "history.pruned": self._history_pruned,
+            "job.unsettled": self._job_unsettled,
         }
 
     @classmethod
@@ -85,6 +91,31 @@ class EventLog:
         worker = event.facts.get("worker")
         fields = {"worker": worker, "loop": event["loop"], **_raised(event["error"])}
         _log(WORKER, logging.CRITICAL, event.name, "worker broke down and stops", fields)
+
+    def _loop_blocked(self, event: Event) -> None:
+        job: Job | None = event["job"]
+        fields = {
+            "where": event["where"],
+            "seconds": round(event["seconds"], 1),
+            "id": None if job is None else job.id,
+            "task": None if job is None else job.task,
+            "worker": event["worker"],
+            # The inner frames are at the end, so the end is kept.
+            "stack": event["stack"][-MAX_STACK:],
+        }
+        _log(WORKER, logging.WARNING, event.name, "a handler blocks the event loop", fields)
+
+    def _loop_freed(self, event: Event) -> None:
+        fields = {"seconds": round(event["seconds"], 1), "worker": event["worker"]}
+        _log(WORKER, logging.INFO, event.name, "the event loop is free again", fields)
+
+    def _process_started(self, event: Event) -> None:
+        _log(WORKER, logging.DEBUG, event.name, "child process started", {"pid": event["pid"]})
+
+    def _process_ended(self, event: Event) -> None:
+        level = logging.WARNING if event["why"] == "crashed" else logging.DEBUG
+        fields = {"pid": event["pid"], "why": event["why"], "code": event["code"]}
+        _log(WORKER, level, event.name, "child process ended", fields)
 
     # -- jobs
 
@@ -158,6 +189,11 @@ class EventLog:
         if seconds is not None:
             fields = {"verb": event["verb"], "seconds": round(seconds, 1)}
             _log(BACKEND, logging.INFO, "backend.recovered", "store available again", fields)
+
+    def _job_unsettled(self, event: Event) -> None:
+        facts = {"id": event["settlement"].job_id, "error": str(event["error"])}
+        text = "the end of a job could not be stored, its lease will expire"
+        _log(JOBS, logging.ERROR, event.name, text, facts)
 
     def _history_pruned(self, event: Event) -> None:
         _log(BACKEND, logging.INFO, event.name, "history pruned", {"count": event["count"]})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from typing import TYPE_CHECKING, Any, Literal
+from collections import deque
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ferryman.errors import InvalidMessage, LeaseLost
 from ferryman.job import LogLine
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
     import asyncio
 
     from ferryman.job import Job
-    from ferryman.worker.leases import LeaseKeeper
 
 Stop = Literal["cancel", "pause", "lost", "timeout", "drain"]
 
 MAX_LOG = 10_000
+MAX_NOTE = 1_000
 
 
 class Stopped(BaseException):
@@ -29,6 +30,16 @@ class Stopped(BaseException):
     def __init__(self, reason: Stop) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class Keeper(Protocol):
+    """Who keeps a claim's lease alive and carries what its handler reports."""
+
+    def now(self) -> float: ...
+
+    def report_soon(self) -> None: ...
+
+    def beat_one(self, claim: Claim, checkpoint: str) -> bool: ...
 
 
 class Claim:
@@ -52,7 +63,7 @@ class Claim:
         "trusted_until",
     )
 
-    def __init__(self, job: Job, keeper: LeaseKeeper, trusted_until: float) -> None:
+    def __init__(self, job: Job, keeper: Keeper, trusted_until: float) -> None:
         self.job = job
         self.trusted_until = trusted_until
         self.stop_reason: Stop | None = None
@@ -65,7 +76,7 @@ class Claim:
         self._keeper = keeper
         self._percent: float | None = None
         self._note: str | None = None
-        self._logs: list[LogLine] = []
+        self._logs: deque[LogLine] = deque()
         self._checkpoint = job.stored_checkpoint
         self._ended = threading.Lock()
         # The job came fresh from the store and is ours alone: binding it in place saves a copy.
@@ -106,7 +117,7 @@ class Claim:
     def progress(self, percent: float, note: str | None) -> None:
         if not 0 <= percent <= 100:
             raise InvalidMessage("percent", f"must be from 0 to 100, got {percent}")
-        self._percent, self._note = float(percent), note
+        self._percent, self._note = float(percent), note and note[:MAX_NOTE]
         self._keeper.report_soon()
         self._safe_point()
 
@@ -137,13 +148,16 @@ class Claim:
         if self._percent is None and not self._logs:
             return None, None, ()
         percent, self._percent = self._percent, None
-        logs, self._logs = tuple(self._logs), []
-        return percent, self._note if percent is not None else None, logs
+        logs = []
+        # One by one: the handler's thread may be adding a line at this very moment.
+        while self._logs:
+            logs.append(self._logs.popleft())
+        return percent, self._note if percent is not None else None, tuple(logs)
 
     def untake(self, beat: Beat) -> None:
         if self._percent is None:
             self._percent, self._note = beat.percent, beat.note
-        self._logs[:0] = beat.logs
+        self._logs.extendleft(reversed(beat.logs))
 
     def _safe_point(self) -> None:
         if self.stop_reason is not None:

@@ -19,6 +19,8 @@ class EventLoopThread:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._coroutines = 0
+        self.began: Callable[[], None] = lambda: None
 
     def submit(
         self,
@@ -29,9 +31,22 @@ class EventLoopThread:
         loop = self._ensure()
 
         def begin() -> None:
-            started(loop.create_task(make()))
+            task = loop.create_task(make())
+            self._coroutines += 1
+            task.add_done_callback(self._ended)
+            self.began()
+            started(task)
 
         loop.call_soon_threadsafe(begin)
+
+    @property
+    def in_use(self) -> asyncio.AbstractEventLoop | None:
+        """The loop, while coroutines run on it."""
+        return self._loop if self._coroutines else None
+
+    @property
+    def thread_id(self) -> int | None:
+        return None if self._thread is None else self._thread.ident
 
     def stop(self, timeout: float = 1.0) -> None:
         """Cancel what still runs and end the thread."""
@@ -51,6 +66,9 @@ class EventLoopThread:
                 )
                 self._thread.start()
             return self._loop
+
+    def _ended(self, _task: asyncio.Task[None]) -> None:
+        self._coroutines -= 1
 
     @staticmethod
     def _run(loop: asyncio.AbstractEventLoop) -> None:

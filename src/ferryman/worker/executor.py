@@ -87,6 +87,27 @@ class Executor:
             claim, Verdict.NACK, error=("timeout", f"ran longer than its timeout of {seconds:g} s")
         )
 
+    def crashed(self, claim: Claim, how: str) -> Settlement:
+        """Charge an attempt whose process died under it."""
+        return self._settle(claim, Verdict.NACK, error=("crash", how))
+
+    def postponed(self, claim: Claim, why: tuple[str, str]) -> Settlement:
+        """Give back a job that cannot be begun here now; `why` is a kind and a text."""
+        return self._settle(claim, Verdict.GIVE_BACK, error=why, delay=UNKNOWN_TASK_DELAY)
+
+    def reported(
+        self,
+        claim: Claim,
+        verdict: Verdict,
+        *,
+        result: str | None,
+        error: tuple[str, str] | None,
+        delay: float | None,
+        trace: str | None,
+    ) -> Settlement:
+        """The end that another executor, in a child process, came to."""
+        return self._settle(claim, verdict, result=result, error=error, delay=delay, trace=trace)
+
     def _said(self, claim: Claim, task: Task[..., Any], value: Any) -> Settlement:
         if isinstance(value, Outcome):
             return self._raised(claim, task, value)

@@ -23,10 +23,17 @@ class Lane:
     elsewhere (on the event loop) keeps its slot until `finished` is called.
     """
 
-    def __init__(self, queue: str, slots: int, start: Callable[[Claim], bool]) -> None:
+    def __init__(
+        self,
+        queue: str,
+        slots: int,
+        start: Callable[[Claim], bool],
+        died: Callable[[str, BaseException], None],
+    ) -> None:
         self.queue = queue
         self.slots = slots
         self._start = start
+        self._died = died
         self._buffer: deque[Claim] = deque()
         self._running: dict[Claim, None] = {}
         self._zombies: set[Claim] = set()
@@ -114,13 +121,16 @@ class Lane:
             threading.Thread(target=self._work, name=name, daemon=True).start()
 
     def _work(self) -> None:
-        claim = self._next(None)
-        while claim is not None:
-            over = self._start(claim)
-            if claim in self._zombies:
-                self._zombies.discard(claim)
-                return  # disowned meanwhile: another thread has this one's place
-            claim = self._next(claim if over else None)
+        try:
+            claim = self._next(None)
+            while claim is not None:
+                over = self._start(claim)
+                if claim in self._zombies:
+                    self._zombies.discard(claim)
+                    return  # disowned meanwhile: another thread has this one's place
+                claim = self._next(claim if over else None)
+        except BaseException as error:
+            self._died(f"lane {self.queue}", error)
 
     def _next(self, done: Claim | None) -> Claim | None:
         """Free the slot of the claim that is done and take the next, under one lock."""

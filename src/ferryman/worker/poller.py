@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferryman.errors import BackendUnavailable
 from ferryman.worker.loop import Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ferryman.events import Events
     from ferryman.queue.contract import Backend
@@ -43,7 +44,7 @@ class Poller(Loop):
         self._give_back = give_back
         self._empty_polls = 0
         self._at_store = False
-        self.last_success = backend.clock.monotonic()
+        self._failing_since: float | None = None
         for lane in lanes.values():
             lane.freed = self.wake
 
@@ -51,8 +52,7 @@ class Poller(Loop):
         rooms = {queue: room for queue, lane in self._lanes.items() if (room := lane.room())}
         if not rooms:
             return self._poll_every
-        claims = self._keeper.poll(rooms)
-        self.last_success = self._backend.clock.monotonic()
+        claims = self._poll(rooms)
         for queue in rooms:
             mine = [claim for claim in claims if claim.job.queue == queue]
             for late in self._lanes[queue].add(mine) if mine else ():
@@ -61,6 +61,21 @@ class Poller(Loop):
             self._empty_polls = 0
             return 0.0
         return self._await_work(rooms)
+
+    @property
+    def failing_for(self) -> float:
+        """Seconds since the first of the polls that failed in a row; 0 if the last one worked."""
+        since = self._failing_since
+        return 0.0 if since is None else self._backend.clock.monotonic() - since
+
+    def _poll(self, rooms: Mapping[str, int]) -> Sequence[Claim]:
+        try:
+            claims = self._keeper.poll(rooms)
+        except BackendUnavailable:
+            self._failing_since = self._failing_since or self._backend.clock.monotonic()
+            raise
+        self._failing_since = None
+        return claims
 
     def _await_work(self, rooms: Mapping[str, int]) -> float:
         """Wait for a push; the returned pause keeps wake-ups that lead to nothing from spinning."""

@@ -6,16 +6,18 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
+from ferryman.errors import BackendError
 from ferryman.job import State
 from ferryman.lifecycle import Verdict
+from ferryman.queue.settlement import Receipt
 from ferryman.worker.loop import Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ferryman.events import Events
     from ferryman.queue.contract import Backend
-    from ferryman.queue.settlement import Receipt, Settlement
+    from ferryman.queue.settlement import Settlement
     from ferryman.worker.claim import Claim
     from ferryman.worker.leases import LeaseKeeper
 
@@ -79,7 +81,7 @@ class Settler(Loop):
         self._lingering = False
         while self._waiting:
             batch = [self._waiting[index] for index in range(min(BATCH, len(self._waiting)))]
-            receipts = self._backend.settle([settlement for _, settlement in batch])
+            receipts = self._settle([settlement for _, settlement in batch])
             self._keeper.drop(claim for claim, _ in batch)
             for _ in batch:
                 self._waiting.popleft()
@@ -93,6 +95,18 @@ class Settler(Loop):
         with self._empty:
             self._empty.notify_all()
         return 60.0
+
+    def _settle(self, settlements: Sequence[Settlement]) -> Sequence[Receipt]:
+        try:
+            return self._backend.settle(settlements)
+        except BackendError:
+            raise
+        except Exception as error:
+            # One end that the store chokes on must not take all others, or the worker, with it.
+            if len(settlements) > 1:
+                return [self._settle([settlement])[0] for settlement in settlements]
+            self._events.emit("job.unsettled", settlement=settlements[0], error=error)
+            return [Receipt(settlements[0].job_id, applied=False)]
 
     def _tell(self, claim: Claim, settlement: Settlement, receipt: Receipt) -> None:
         if not receipt.applied:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from ferryman.worker.claim import Claim
     from ferryman.worker.lane import Lane
 
-EVERY = 0.1
+EVERY = 0.2
 
 
 class Watch(Loop):
-    """Looks at what runs ten times a second; `over` is called for each claim past its deadline."""
+    """Looks at what runs five times a second; `over` is called for each claim past its deadline."""
 
     name = "watch"
 

@@ -6,7 +6,9 @@ import os
 import socket
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Literal
 
 from ferryman.errors import TaskError
 from ferryman.ids import new_id
@@ -14,16 +16,21 @@ from ferryman.worker.event_loop import EventLoopThread
 from ferryman.worker.executor import Executor
 from ferryman.worker.lane import Lane
 from ferryman.worker.leases import LeaseKeeper
+from ferryman.worker.loop_watchdog import LoopWatchdog
+from ferryman.worker.parent import is_child
 from ferryman.worker.poller import Poller
+from ferryman.worker.processes import Processes
 from ferryman.worker.settler import Settler
 from ferryman.worker.signals import on_signals
 from ferryman.worker.upkeep import Upkeep
 from ferryman.worker.watch import Watch
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable, Mapping, Sequence
 
     from ferryman.events import Events
+    from ferryman.job import Job
     from ferryman.queue.contract import Backend
     from ferryman.queue.settlement import Settlement
     from ferryman.tasks.task import Task
@@ -31,11 +38,18 @@ if TYPE_CHECKING:
     from ferryman.worker.claim import Claim
 
 
+Order = Literal["drain", "now"]
+
+READY_WITHIN = 10.0
+"""Seconds of failing polls after which a worker no longer counts as ready."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """A worker's numbers, in seconds. `history` None keeps finished jobs for ever.
 
-    `patience` is how long polling may fail before the worker gives up and exits with code 1.
+    `patience` is how long polling may fail before the worker gives up and exits with code 1;
+    `loop_patience` how long a handler may block the event loop before `loop.blocked` tells.
     """
 
     lease: float = 60.0
@@ -44,6 +58,7 @@ class Settings:
     reap_every: float = 5.0
     history: float | None = 7 * 86_400.0
     patience: float = 300.0
+    loop_patience: float = 5.0
 
 
 class Worker:
@@ -59,6 +74,7 @@ class Worker:
         settings: Settings | None = None,
         on_start: Sequence[Callable[[], object]] = (),
         on_stop: Sequence[Callable[[], object]] = (),
+        app: tuple[str, str] | None = None,
     ) -> None:
         if not queues or min(queues.values()) < 1:
             raise TaskError(
@@ -72,12 +88,20 @@ class Worker:
         self._events = events
         self._hooks = (tuple(on_start), tuple(on_stop))
         self._stop = threading.Event()
-        self._now = threading.Event()
+        # What signal handlers say: `put` is the one thing that is safe inside them. An Event is
+        # not, because a handler interrupts the very thread that may be holding its lock.
+        self._orders: SimpleQueue[Order] = SimpleQueue()
         self._started_at = backend.clock.now()
         self._monotonic = backend.clock.monotonic
-        self._lanes = {name: Lane(name, slots, self._start_job) for name, slots in queues.items()}
+        self._lanes = {
+            name: Lane(name, slots, self._start_job, self._loop_died)
+            for name, slots in queues.items()
+        }
         self._executor = Executor(tasks, self.id)
         self._loop = EventLoopThread()
+        self._processes = Processes(
+            self._executor, app, backend.clock, self._events, self._loop_died
+        )
         self._assemble()
 
     def _assemble(self) -> None:
@@ -95,6 +119,14 @@ class Worker:
             died=died,
         )
         self._watch = Watch(self._lanes.values(), self._timed_out, backend.clock, events, died)
+        self._watchdog = LoopWatchdog(
+            self._loop,
+            self.id,
+            patience=self.settings.loop_patience,
+            job_of=self._job_of,
+            events=events,
+            died=died,
+        )
         self._upkeep = Upkeep(
             backend,
             self.id,
@@ -108,24 +140,32 @@ class Worker:
 
     def run(self) -> int:
         """Work until `stop`, SIGTERM or SIGINT, then drain; 0, or 1 after a fatal error."""
-        with on_signals(self.stop, self._now_too):
+        with on_signals(partial(self._orders.put, "drain"), partial(self._orders.put, "now")):
             self.start()
-            while not self._stop.wait(1.0):
-                self._check_patience()
+            while not self._stop.is_set():
+                if self._ordered(1.0) is None:
+                    self._check_patience()
             self._finish()
         return 0 if self.error is None else 1
 
     def start(self) -> None:
         """Begin to work in the background; `stop` and `join` end it."""
+        if is_child():
+            raise TaskError(
+                "a child process started a worker while it imported the app: put what starts it "
+                "under `if __name__ == '__main__':`"
+            )
         for hook in self._hooks[0]:
             hook()
-        for loop in (self._keeper, self._settler, self._upkeep, self._watch, self._poller):
+        for loop in (self._keeper, self._settler, self._upkeep, self._watch, self._watchdog):
             loop.start()
+        self._poller.start()
         self._events.emit("worker.started", worker=self.id, queues=self._slots())
 
     def stop(self) -> None:
         """Ask for a drain; returns at once."""
         self._stop.set()
+        self._orders.put("drain")
 
     def join(self) -> None:
         """Drain and end what `start` began."""
@@ -134,9 +174,8 @@ class Worker:
 
     @property
     def ready(self) -> bool:
-        """Whether polling has succeeded lately and no drain is under way."""
-        silent = self._backend.clock.monotonic() - self._poller.last_success
-        return not self._stop.is_set() and silent < max(10.0, 3 * self.settings.poll_every)
+        """Whether the store answers polls, or did until a moment ago, and no drain is under way."""
+        return not self._stop.is_set() and self._poller.failing_for < READY_WITHIN
 
     # -- one job
 
@@ -157,12 +196,17 @@ class Worker:
             claim.on_loop = True
             self._loop.submit(lambda: self._run_async(claim, lane, task), claim.running_as)
             return False
-        self._end(claim, self._executor.run(claim, task))
+        run = self._executor.run if task.process is None else self._processes.run
+        self._end(claim, run(claim, task))
         return True
 
     async def _run_async(self, claim: Claim, lane: Lane, task: Task[..., Any]) -> None:
-        self._end(claim, await self._executor.run_async(claim, task))
-        lane.finished(claim)
+        try:
+            self._end(claim, await self._executor.run_async(claim, task))
+        except BaseException as error:
+            self._loop_died("loop", error)
+        finally:
+            lane.finished(claim)
 
     def _end(self, claim: Claim, settlement: Settlement) -> None:
         if claim.end():
@@ -176,6 +220,7 @@ class Worker:
             self._events.emit("job.timed_out", job=claim.job, worker=self.id, seconds=seconds)
         claim.stop("timeout")
         lane.disown(claim)
+        self._processes.kill(claim)
 
     def _give_back(self, claim: Claim) -> None:
         if claim.end():
@@ -194,20 +239,30 @@ class Worker:
         self._wait_for_handlers(deadline - max(0.2, self.settings.drain * 0.1))
         for claim in self._running():
             claim.stop("drain")
+            self._processes.kill(claim)
             self._give_back(claim)
         self._settler.flush(max(0.2, deadline - self._backend.clock.monotonic()))
         self._close()
 
     def _wait_for_handlers(self, until: float) -> None:
-        while self._running() and not self._now.is_set():
+        while self._running():
             left = until - self._backend.clock.monotonic()
-            if left <= 0 or self.error is not None:
+            if left <= 0 or self.error is not None or self._ordered(min(0.02, left)) == "now":
                 return
-            self._now.wait(min(0.02, left))
+
+    def _ordered(self, timeout: float) -> Order | None:
+        """The next order that comes within `timeout` seconds; any of them means to stop."""
+        try:
+            order = self._orders.get(timeout=timeout)
+        except Empty:
+            return None
+        self._stop.set()
+        return order
 
     def _close(self) -> None:
-        for loop in (self._watch, self._upkeep, self._settler, self._keeper):
+        for loop in (self._watch, self._watchdog, self._upkeep, self._settler, self._keeper):
             loop.stop(1.0)
+        self._processes.close()
         self._loop.stop()
         if self.error is None:
             self._upkeep.leave()
@@ -215,27 +270,25 @@ class Worker:
             hook()
         self._events.emit("worker.stopped", worker=self.id, error=self.error)
 
-    def _now_too(self) -> None:
-        self._now.set()
-        self._stop.set()
-
     def _loop_died(self, name: str, error: BaseException) -> None:
         self.error = self.error or error
         self._events.emit("worker.broken", worker=self.id, loop=name, error=error)
-        self._stop.set()
+        self.stop()
 
     def _check_patience(self) -> None:
-        silent = self._backend.clock.monotonic() - self._poller.last_success
-        if silent > self.settings.patience and not self._busy():
-            self._loop_died("poller", TimeoutError(f"no poll has succeeded for {silent:.0f} s"))
+        failing = self._poller.failing_for
+        if failing > self.settings.patience:
+            self._loop_died("poller", TimeoutError(f"polls have failed for {failing:.0f} s"))
 
     # -- what others see
 
     def _running(self) -> Sequence[Claim]:
         return [c for lane in self._lanes.values() for c in lane.running if not c.ended]
 
-    def _busy(self) -> bool:
-        return any(lane.room() == 0 for lane in self._lanes.values())
+    def _job_of(self, running: asyncio.Task[Any] | None) -> Job | None:
+        claims = (c for lane in self._lanes.values() for c in lane.running)
+        found = (c.job for c in claims if running is not None and c.async_task is running)
+        return next(found, None)
 
     def _loaded(self) -> bool:
         return any(lane.waiting for lane in self._lanes.values())

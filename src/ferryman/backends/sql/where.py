@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Clause = tuple[str, list[Any]]
 
 _SEARCHED = ("id", "task", "key", "correlation_id", "error")
+# So few jobs share one of these that their index is worth a sort.
+_RARE = ("id", "key")
 _NOTHING: Clause = ("FALSE", [])
 
 
@@ -26,11 +28,14 @@ class Dialect:
 
     `mark` is its placeholder. `has` tells whether `{column}` holds a lower-case text given as
     parameter; `payload` is the text of the payload's value at a path given as JSON list, else NULL.
+    `unindexed` keeps a planner from an index on the column: pages go by push order, and any other
+    index would mean to sort all that match for every page.
     """
 
     mark: str
     has: str
     payload: str
+    unindexed: str = "{column}"
 
 
 def where(query: Filter, now: float, dialect: Dialect) -> Clause:
@@ -54,7 +59,8 @@ def _clause(term: Term, now: float, dialect: Dialect) -> Clause:
         return f"seq IN ({found})", [term.path[0], *values]
     if term.field in AGES:
         since = "created_at" if term.field == "age" else "finished_at"
-        text, values = _compared(f"{dialect.mark} - {since}", term, dialect)
+        moment = dialect.unindexed.format(column=since)
+        text, values = _compared(f"{dialect.mark} - {moment}", term, dialect)
         return text, [now, *values] if values else []
     if term.field in NUMBERS:
         return _compared(term.field, term, dialect)
@@ -62,8 +68,11 @@ def _clause(term: Term, now: float, dialect: Dialect) -> Clause:
         return _has_one_of(("error",), term, dialect)
     if term.field == "text":
         return _has_one_of(_SEARCHED, term, dialect)
-    if term.field in EXACT:
+    if term.field in _RARE:
         return _one_of(term.field, term.values, dialect)
+    if term.field in EXACT:
+        column = dialect.unindexed.format(column=term.field)
+        return _one_of(column, term.values, dialect)
     raise InvalidFilter(f"unknown field {term.field!r}")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferryman.backends.sqlite import browse, cells, history
 from ferryman.backends.sqlite.connection import Database
+from ferryman.backends.sqlite.diagnosis import diagnose
 from ferryman.backends.sqlite.heartbeat import heartbeat
 from ferryman.backends.sqlite.joined import joined
 from ferryman.backends.sqlite.operators import operate
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job, State
     from ferryman.message import Message
     from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
+    from ferryman.queue.diagnosis import Finding
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.settlement import Receipt, Settlement
 
@@ -205,8 +207,13 @@ class SqliteBackend:
         with self._writing() as tx:
             return cells.write_cell(tx, key, value, expect=expect, ttl=ttl)
 
+    def diagnose(self, *, deep: bool = False) -> Sequence[Finding]:
+        with self._database.reading() as connection:
+            return diagnose(connection, self._database.path, deep=deep)
+
     def close(self) -> None:
         self._database.close()
+        self._watch.close()
 
     def _operate(self, verb: Act, ids: Sequence[str]) -> Sequence[Acted]:
         with self._writing() as tx:

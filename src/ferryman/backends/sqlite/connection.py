@@ -9,6 +9,7 @@ import sqlite3
 import threading
 import time
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from ferryman.backends.sqlite import forks
 from ferryman.backends.sqlite.bell import Bell
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 _SLICE_MS: Final = 10
 _PAUSE: Final = (0.000_5, 0.005)
 _CACHE_KIB: Final = 16_384
+# A long read may let the log grow; it is cut back to this afterwards.
+_LOG_BYTES: Final = 64 << 20
 
 
 class Database:
@@ -130,19 +133,23 @@ class Database:
     def open(self) -> sqlite3.Connection:
         """A fresh connection to the same file as before, its schema up to date."""
         self.check_file()
+        # Only the first connection may make the file: one that is gone must not be made anew.
+        mode = "rwc" if self._file is None else "rw"
         connection = sqlite3.connect(
-            self.path,
+            f"file:{quote(self._name)}?mode={mode}",
+            uri=True,
             timeout=self.patience,
             isolation_level=None,
             check_same_thread=False,
             cached_statements=256,
         )
         try:
+            self._file = self._file or _identity(self._name)
             self._prepare(connection)
+            self.check_file()
         except BaseException:
             connection.close()
             raise
-        self._file = _identity(self._name)
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -153,6 +160,7 @@ class Database:
         connection.execute(f"PRAGMA synchronous = {self._location.synchronous}")
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
         connection.execute(f"PRAGMA busy_timeout = {_SLICE_MS}")
         add_functions(connection)
         if version < len(VERSIONS):

@@ -6,14 +6,19 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.sql.where import Dialect
-from ferryman.filter import _as_text, _dig
+from ferryman.filter import as_text, dig
 
 if TYPE_CHECKING:
     import sqlite3
 
 # SQLite lowers ASCII only and reads numbers as doubles; asking Python keeps every backend's answer
 # to a filter the same.
-DIALECT: Final = Dialect(mark="?", has="has_text({column}, ?)", payload="payload_text(body, ?)")
+DIALECT: Final = Dialect(
+    mark="?",
+    has="has_text({column}, ?)",
+    payload="payload_text(body, ?)",
+    unindexed="+{column}",
+)
 
 
 def add_functions(connection: sqlite3.Connection) -> None:
@@ -28,6 +33,6 @@ def _has_text(text: str | None, part: str) -> bool:
 
 def _payload_text(body: str, path: str) -> str | None:
     try:
-        return _as_text(_dig(json.loads(body), tuple(json.loads(path))))
+        return as_text(dig(json.loads(body), tuple(json.loads(path))))
     except ValueError:
         return None

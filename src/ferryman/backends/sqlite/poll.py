@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from heapq import merge
 from itertools import count, islice
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from ferryman.backends.sql.rows import SEQ, claim_order, job_of
@@ -37,10 +38,10 @@ def poll(
         if limit > 0 and queue not in paused:
             promote(tx, queue)
             tasks = _ready_tasks(tx, queue).difference(skip_tasks)
-            rows = _first(tx, tasks, limit, {**values, "queue": queue})
-            tx.run("lease", {**values, "seqs": json.dumps([row[SEQ] for row in rows])})
-            tx.tally.move(queue, State.PENDING, State.PROCESSING, len(rows))
-            jobs += map(job_of, rows)
+            if rows := _first(tx, tasks, limit, {**values, "queue": queue}):
+                tx.run("lease", {**values, "seqs": json.dumps([row[SEQ] for row in rows])})
+                tx.tally.move(queue, State.PENDING, State.PROCESSING, len(rows))
+                jobs += map(job_of, rows)
     return jobs
 
 
@@ -56,7 +57,7 @@ def _first(
     The index is ordered within each task, so that a task to skip costs nothing however many of its
     jobs wait. Several tasks are merged, each read a little at a time.
     """
-    chunk = limit if len(tasks) == 1 else limit // len(tasks or "x") + 1
+    chunk = ceil(limit / max(1, len(tasks)))
     ready = [_ready(tx, chunk, {**values, "task": task}) for task in tasks]
     return list(islice(merge(*ready, key=claim_order), limit))
 

@@ -126,11 +126,9 @@ def _known_key(tx: Transaction, message: Message) -> Pushed | None:
     known = _same_key(tx, message.queue, message.key, states, since)
     if known is None:
         return None
-    return (
-        _replace(tx, known, message)
-        if message.unique == "replace"
-        else Pushed(known.id, "existing")
-    )
+    if message.unique == "replace":
+        return _replace(tx, known, message)
+    return Pushed(known.id, "existing")
 
 
 def _looked_at(message: Message, now: float) -> tuple[str, float]:

@@ -1,7 +1,7 @@
 -- One table holds every job; the indexes are partial, so that history weighs on no verb.
 -- Times are seconds since the epoch. Wide columns come last: reaching a narrow one stays cheap.
 CREATE TABLE jobs (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     queue TEXT NOT NULL,
     task TEXT NOT NULL,

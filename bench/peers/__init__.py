@@ -1,0 +1,1 @@
+"""Other queues on the same work. Their modules import them, and nothing of Ferryman."""

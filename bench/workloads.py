@@ -1,0 +1,120 @@
+"""What is measured: each workload yields the pairs of one run, ours right after the raw loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from bench import gates, measure
+from bench.contender import payload
+from bench.result import Pair
+from bench.stand import stand_for
+
+if TYPE_CHECKING:
+    from bench.contender import Cycling
+    from bench.ours import Ours
+    from bench.stand import Stand
+
+LOW = 1_000
+POLLED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many jobs each workload takes."""
+
+    push: int = 3_000
+    push_many: int = 20_000
+    cycle: int = 20_000
+    drain: int = 20_000
+    idle: int = 100
+    backlog: int = 100_000
+    polls: int = 50
+
+    @classmethod
+    def all(cls, jobs: int) -> Sizes:
+        """The same small number everywhere: enough to see that it runs."""
+        return cls(jobs, jobs, jobs, jobs, min(jobs, 5), jobs, min(jobs, 5))
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Ours and the raw loop on the same store."""
+
+    ours: type[Ours]
+    raw: type[Cycling]
+
+
+Workload = Callable[[Rivals, Sizes], Iterator[Sequence[Pair]]]
+"""Endless: one item a run, and what is held between runs is freed when it is closed."""
+
+
+def push(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
+    while True:
+        raw = measure.push(rivals.raw, sizes.push)
+        yield [Pair(gates.PUSH, measure.push(rivals.ours, sizes.push), raw)]
+
+
+def push_many(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
+    while True:
+        raw = measure.push_many(rivals.raw, sizes.push_many)
+        yield [Pair(gates.PUSH_MANY, measure.push_many(rivals.ours, sizes.push_many), raw)]
+
+
+def cycle(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
+    while True:
+        raw = measure.cycle(rivals.raw, sizes.cycle)
+        yield [Pair(gates.CYCLE, measure.cycle(rivals.ours, sizes.cycle), raw)]
+
+
+def drain(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
+    """By one worker, by two, and the second compared with the first."""
+    while True:
+        raw = measure.drain(rivals.raw, sizes.drain, 1)
+        one = measure.drain(rivals.ours, sizes.drain, 1)
+        two = measure.drain(rivals.ours, sizes.drain, 2)
+        raw_by_two = measure.drain(rivals.raw, sizes.drain, 2)
+        yield [
+            Pair(gates.DRAIN, one, raw),
+            Pair(gates.DRAIN_BY_TWO, two, raw_by_two),
+            Pair(gates.TWO_TO_ONE, two, one),
+        ]
+
+
+def idle(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
+    while True:
+        raw_p50, raw_p99 = measure.idle(rivals.raw, sizes.idle)
+        p50, p99 = measure.idle(rivals.ours, sizes.idle)
+        yield [Pair(gates.IDLE_P50, p50, raw_p50), Pair(gates.IDLE_P99, p99, raw_p99)]
+
+
+def backlog(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
+    """A claim beside many waiting jobs, compared with the same claim beside few."""
+    with stand_for(rivals.ours) as low, stand_for(rivals.ours) as high:
+        low.fill(LOW)
+        high.fill(sizes.backlog)
+        _polls(low, high, 2)
+        while True:
+            few, many = _polls(low, high, sizes.polls)
+            yield [Pair(gates.backlog(sizes.backlog), many, few)]
+
+
+def _polls(low: Stand[Ours], high: Stand[Ours], times: int) -> tuple[float, float]:
+    """Milliseconds of a claim at both levels, which stay as they are."""
+    timed = [(_poll(low.contender), _poll(high.contender)) for _ in range(times)]
+    few, many = zip(*timed, strict=True)
+    return median(few) * 1_000, median(many) * 1_000
+
+
+def _poll(ours: Ours) -> float:
+    claimed, seconds = ours.finish(POLLED)
+    if claimed != POLLED:
+        raise RuntimeError(f"a poll of {POLLED} claimed {claimed} jobs")
+    ours.push_many([payload(number) for number in range(POLLED)])
+    return seconds
+
+
+SHORT: Sequence[Workload] = (push, push_many, cycle, drain, idle, backlog)
+LONG: Sequence[Workload] = (backlog,)

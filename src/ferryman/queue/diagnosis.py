@@ -1,0 +1,50 @@
+"""What an examination of a store finds; backends may offer probes of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Severity(StrEnum):
+    """`problem`: jobs are late, lost or refused, or will be. `warning`: look at it some time."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. `check` is its stable name; `fix` is empty when all is well."""
+
+    check: str
+    severity: Severity
+    what: str
+    fix: str = ""
+
+    @classmethod
+    def ok(cls, check: str, what: str) -> Finding:
+        return cls(check, Severity.OK, what)
+
+    @classmethod
+    def warning(cls, check: str, what: str, fix: str) -> Finding:
+        return cls(check, Severity.WARNING, what, fix)
+
+    @classmethod
+    def problem(cls, check: str, what: str, fix: str) -> Finding:
+        return cls(check, Severity.PROBLEM, what, fix)
+
+
+@runtime_checkable
+class Diagnosable(Protocol):
+    """A backend that can look at what only it knows: its disk, its server, its settings.
+
+    `diagnose` disturbs no other user of the store. `deep` allows what may take minutes.
+    """
+
+    def diagnose(self, *, deep: bool = False) -> Sequence[Finding]: ...

@@ -1,0 +1,121 @@
+"""Every workload runs from end to end with a few jobs. Speed is not tested here."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from bench.__main__ import main
+from bench.calls import Calls
+from bench.contest import BACKENDS, hold
+from bench.gates import (
+    CYCLE,
+    DRAIN,
+    DRAIN_BY_TWO,
+    IDLE_P50,
+    IDLE_P99,
+    PUSH,
+    PUSH_MANY,
+    TWO_TO_ONE,
+    backlog,
+)
+from bench.measure import percentile
+from bench.page import PAGE, fill
+from bench.profile import main as profile
+from bench.progress import Lines
+from bench.result import Pair, Result, as_json, read
+from bench.table import table
+from bench.workloads import SHORT, Sizes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench.workloads import Workload
+
+KEYS = ["backend", "workload", "ours", "raw", "ratio", "gate", "goal", "met"]
+JOBS = 50
+FIGURES = {
+    "push": {PUSH},
+    "push_many": {PUSH_MANY},
+    "cycle": {CYCLE},
+    "drain": {DRAIN, DRAIN_BY_TWO, TWO_TO_ONE},
+    "idle": {IDLE_P50, IDLE_P99},
+    "backlog": {backlog(JOBS)},
+}
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("workload", SHORT, ids=lambda workload: workload.__name__)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_workload_runs_and_leaves_nothing_behind(
+    backend: str, workload: Workload, tmp_path: Path
+) -> None:
+    results = hold([backend], [workload], Sizes.all(JOBS), runs=1, watcher=Lines())
+    assert {result.workload for result in results} == FIGURES[workload.__name__]
+    assert all(result.ours > 0 and (result.raw or 0) > 0 for result in results)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_prints_and_writes_results_with_the_named_keys(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "results.json"
+    arguments = ["--backend", "memory", "--long", "--jobs", str(JOBS), "--runs", "2", "--json"]
+    code = main([*arguments, "--output", str(output)])
+    printed = capsys.readouterr().out
+    rows = json.loads(output.read_text())
+    assert rows == json.loads(printed)
+    assert [list(row) for row in rows] == [KEYS] * len(rows)
+    assert code == (0 if all(row["met"] for row in rows) else 1)
+
+
+def test_a_missed_gate_is_told_in_the_table_and_survives_the_file(tmp_path: Path) -> None:
+    slow = Result.of("sqlite", [Pair(DRAIN, 10.0, 100.0), Pair(DRAIN, 30.0, 200.0)])
+    fine = Result.of("sqlite", [Pair(IDLE_P50, 2.0, None)])
+    assert (slow.ratio, slow.met, slow.verdict) == (0.125, False, "MISSED")
+    assert (fine.ratio, fine.met, fine.verdict) == (None, True, "goal")
+    assert "gates missed: 1" in table([slow, fine])
+    (tmp_path / "results.json").write_text(as_json([slow, fine]))
+    assert read(tmp_path / "results.json") == [slow, fine]
+
+
+def test_upper_bounds_and_absolute_ones_look_at_the_right_number() -> None:
+    many = backlog(100_000)
+    assert Result.of("sqlite", [Pair(many, 1.4, 1.0)]).verdict == "gate"
+    assert Result.of("sqlite", [Pair(many, 1.6, 1.0)]).verdict == "MISSED"
+    assert Result.of("memory", [Pair(DRAIN, 50_000.0, 900_000.0)]).verdict == "gate"
+    assert Result.of("memory", [Pair(PUSH, 1.0, 900_000.0)]).verdict == ""
+
+
+def test_a_percentile_is_one_of_the_values() -> None:
+    values = [float(value) for value in range(100, 0, -1)]
+    assert (percentile(values, 0.5), percentile(values, 0.99)) == (50.0, 99.0)
+    assert percentile([7.0], 0.99) == 7.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_profile_names_every_step(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
+    profile(backend, jobs=1_000, rounds=2)
+    printed = capsys.readouterr().out
+    for step in ("backend.push", "poll by 500", "executor.run", "backend.settle", "whole worker"):
+        assert step in printed
+    assert ("COMMIT" in printed) == (backend == "sqlite")
+
+
+def test_a_whole_worker_books_its_calls() -> None:
+    book = Calls.of_a_drain(BACKENDS["memory"].ours, JOBS)
+    assert book.micros > 0
+    assert any("settle" in line for line in book.lines())
+
+
+def test_the_page_has_a_place_for_every_table() -> None:
+    text = PAGE.read_text()
+    for name in ("results", "long", "peers"):
+        filled = fill(text, name, "| a | b |\n")
+        assert f"<!-- {name} -->\n| a | b |\n<!-- /{name} -->" in filled
+        assert fill(filled, name, "") == fill(text, name, "")
