@@ -70,7 +70,7 @@ def test_a_command_of_the_docs_runs(page: str, command: str, tmp_path: Path) -> 
         command.split(), cwd=tmp_path, env=environment(tmp_path), stderr=subprocess.PIPE, text=True
     )
     try:
-        process.wait(5 if command.startswith("ferryman work") else 30)
+        process.wait(3 if command.startswith("ferryman work") else 30)
     except subprocess.TimeoutExpired:
         process.terminate()
     _, talk = process.communicate(timeout=30)

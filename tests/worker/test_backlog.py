@@ -57,16 +57,19 @@ def test_with_a_million_waiting_a_poll_costs_the_same_and_a_worker_stays_small(
 
 
 def poll_cost(store: Ferry) -> float:
-    """Seconds for a claim of ten, the median of many; what was claimed is given back."""
+    """CPU seconds for a claim of ten, the lower quartile of many; the jobs are given back.
+
+    Wall time would measure the disk and whatever else this machine does.
+    """
     seconds = []
-    for _ in range(60):
+    for _ in range(100):
         queue = store.queue("default")
-        started = time.perf_counter()
+        started = time.thread_time()
         jobs = queue.poll(10)
-        seconds.append(time.perf_counter() - started)
+        seconds.append(time.thread_time() - started)
         assert len(jobs) == 10
         queue.close()
-    return statistics.median(seconds)
+    return statistics.quantiles(seconds)[0]
 
 
 def fill(store: Ferry) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ferryman.frozen import maker
+
 if TYPE_CHECKING:
     from ferryman.job import Job, JobError, LogLine, State
     from ferryman.lifecycle import Verdict
@@ -39,12 +41,18 @@ class Settlement:
     @classmethod
     def of(cls, job: Job, verdict: Verdict, **report: Any) -> Settlement:
         """The end of the claim that `poll` answered with this job."""
-        return cls(job.id, job.fence, job.worker or "", job.queue, verdict, **report)
+        if report:
+            return cls(job.id, job.fence, job.worker or "", job.queue, verdict, **report)
+        nothing: tuple[Any, ...] = (None, None, None, (), None, None, ())
+        return make_settlement(job.id, job.fence, job.worker or "", job.queue, verdict, *nothing)
 
     @property
     def mark(self) -> str:
         """Kept with the job, so that the same settlement sent twice is known: claim and verdict."""
         return mark(self.fence, self.worker, self.verdict)
+
+
+make_settlement = maker(Settlement)
 
 
 def mark(fence: int, worker: str | None, verdict: Verdict) -> str:
@@ -58,3 +66,6 @@ class Receipt:
     job_id: str
     applied: bool
     state: State | None = None
+
+
+make_receipt = maker(Receipt)

@@ -54,6 +54,8 @@ class AsyncTask(Generic[P, R]):
 class AsyncHandle(Generic[R]):
     """`a…` twins of `Handle`."""
 
+    __slots__ = ()
+
     if TYPE_CHECKING:
 
         def job(self) -> Job: ...

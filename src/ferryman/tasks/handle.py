@@ -24,6 +24,8 @@ _LONGEST_PAUSE = 0.2
 class Handle(AsyncHandle[R], Generic[R]):
     """A job that was pushed. `created` is False when the id or key already had a job."""
 
+    __slots__ = ("_backend", "_read_result", "created", "id")
+
     def __init__(
         self,
         job_id: str,

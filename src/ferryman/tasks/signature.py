@@ -61,8 +61,9 @@ class Signature:
 
     def arguments(self, payload: Any, job: Job) -> dict[str, Any]:
         """Keyword arguments for the handler, models rebuilt; `InvalidMessage` if unfit."""
+        conversions = self._conversions
         arguments = {
-            name: self._conversions[name].from_json(f"payload.{name}", value)
+            name: conversions[name].from_json(f"payload.{name}", value)
             for name, value in self._by_name(payload).items()
         }
         if self._job_parameter is not None:

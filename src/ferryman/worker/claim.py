@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -47,11 +46,11 @@ class Claim:
 
     __slots__ = (
         "_checkpoint",
-        "_ended",
         "_keeper",
         "_logs",
         "_note",
         "_percent",
+        "_unended",
         "async_task",
         "deadline",
         "job",
@@ -78,7 +77,7 @@ class Claim:
         self._note: str | None = None
         self._logs: deque[LogLine] = deque()
         self._checkpoint = job.stored_checkpoint
-        self._ended = threading.Lock()
+        self._unended = [None]
         # The job came fresh from the store and is ours alone: binding it in place saves a copy.
         object.__setattr__(job, "run", self)
 
@@ -88,14 +87,18 @@ class Claim:
 
     @property
     def ended(self) -> bool:
-        return self._ended.locked()
+        return not self._unended
 
     def end(self) -> bool:
         """Whether the caller is the one who settles this claim: true once, then never again.
 
         A handler's return, its timeout and a drain can race; only one of them may settle.
         """
-        return self._ended.acquire(blocking=False)
+        try:
+            self._unended.pop()  # which only one thread can do, and costs less than a lock
+        except IndexError:
+            return False
+        return True
 
     def stop(self, reason: Stop) -> None:
         """Ask the handler to stop at its next safe point; an async one is cancelled."""

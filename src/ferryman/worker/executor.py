@@ -8,15 +8,15 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import InvalidMessage, LeaseLost
-from ferryman.frozen import maker
 from ferryman.job import Job, JobError
 from ferryman.lifecycle import Verdict
 from ferryman.outcomes import Cancel, Fail, Outcome, Retry, Snooze
-from ferryman.queue.settlement import Settlement
+from ferryman.queue.settlement import make_settlement
 from ferryman.tasks.conversion import encode_result
 from ferryman.worker.claim import Stopped
 
 if TYPE_CHECKING:
+    from ferryman.queue.settlement import Settlement
     from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
     from ferryman.worker.claim import Claim
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 UNKNOWN_TASK_DELAY = 10.0
 """Seconds before another worker, perhaps of a newer release, may look at the job again."""
 MAX_TRACEBACK = 20_000
-
-_make = maker(Settlement)
 
 _current: contextvars.ContextVar[Job | None] = contextvars.ContextVar("ferryman_job", default=None)
 
@@ -163,7 +161,7 @@ class Executor:
         if error is not None:
             kind, text = error
             kept = JobError(job.attempts, claim.now(), self._worker, kind, text, trace)
-        return _make(
+        return make_settlement(
             job.id,
             job.fence,
             self._worker,

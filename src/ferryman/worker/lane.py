@@ -42,6 +42,7 @@ class Lane:
         self._idle = 0
         self._closed = False
         self._mean: float | None = None
+        self._buffer_size = 0
         self.freed: Callable[[], None] = lambda: None
 
     def room(self) -> int:
@@ -52,7 +53,8 @@ class Lane:
         with self._changed:
             if self._closed:
                 return 0
-            wanted = self.slots + self._buffer_size()
+            self._buffer_size = self._measured_buffer()
+            wanted = self.slots + self._buffer_size
             free = wanted - len(self._running) - len(self._buffer)
             starved = len(self._buffer) == 0 and len(self._running) < self.slots
             return free if starved or free * 2 >= wanted else 0
@@ -107,7 +109,7 @@ class Lane:
         """Whether claims wait for a slot."""
         return bool(self._buffer)
 
-    def _buffer_size(self) -> int:
+    def _measured_buffer(self) -> int:
         if self._mean is None:
             return 0
         return min(MAX_BUFFER, int(self.slots * BUFFER_SECONDS / max(self._mean, 1e-6)))
@@ -162,4 +164,4 @@ class Lane:
         del self._running[claim]
         seconds = claim.seconds
         self._mean = seconds if self._mean is None else self._mean * 0.9 + seconds * 0.1
-        return len(self._buffer) * 2 <= self._buffer_size()
+        return len(self._buffer) * 2 <= self._buffer_size

@@ -61,7 +61,7 @@ class Settler(Loop):
 
     def add(self, claim: Claim, settlement: Settlement) -> None:
         self._waiting.append((claim, settlement))
-        if self._lingering and len(self._waiting) < ENOUGH and self._loaded():
+        if self._lingering and len(self._waiting) < ENOUGH:
             return
         self.wake()
 

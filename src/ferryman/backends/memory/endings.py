@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ferryman.backends.memory.intake import accept
 from ferryman.job import JobError, State
 from ferryman.lifecycle import MAX_GIVEN_BACK, WORKER_TIMED_OUT, Landing, Verdict, land
-from ferryman.queue.settlement import Receipt, mark
+from ferryman.queue.settlement import Receipt, make_receipt, mark
 from ferryman.retry import Backoff
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def settle(store: Store, settlement: Settlement, now: float) -> Receipt:
     if row is None:
         return Receipt(settlement.job_id, False)
     if not row.claimed_as(settlement.fence, settlement.worker):
-        return Receipt(row.id, row.settled == settlement.mark, row.state)
+        return make_receipt(row.id, row.settled == settlement.mark, row.state)
     row.report(settlement.percent, settlement.note, settlement.logs)
     if settlement.error is not None:
         row.blame(settlement.error)
@@ -40,7 +40,7 @@ def settle(store: Store, settlement: Settlement, now: float) -> Receipt:
     if landing.hands_over:
         for child in settlement.children:
             accept(store, child, now)
-    return Receipt(row.id, True, row.state)
+    return make_receipt(row.id, True, row.state)
 
 
 def give_back(store: Store, row: Row, now: float) -> None:
