@@ -1,0 +1,1 @@
+"""Real processes, killed and frozen at random moments, and set arithmetic over what is left."""

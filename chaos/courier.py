@@ -1,0 +1,106 @@
+"""A member of the cast that drives the store's verbs itself, to hand over children."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Final
+
+from chaos.cast import HANDOFF, LEASE
+from chaos.handlers import child, seal
+from chaos.records import Ended, Refused, Started
+from ferryman import BackendUnavailable
+from ferryman.lifecycle import Verdict
+from ferryman.queue.heartbeat import Beat
+from ferryman.queue.open import open_backend
+from ferryman.queue.settlement import Settlement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chaos.journal import Journal
+    from chaos.scene import Scene
+    from ferryman import Job
+    from ferryman.queue.contract import Backend
+
+HANDED: Final = "handed"
+"""The edge in the ids of children that are handed over by a settlement."""
+_BATCH: Final = 4
+_REPEAT: Final = 8
+"""Every so many turns the same settlements are sent twice, as after a lost reply."""
+
+
+def carry(scene: Scene, name: str) -> int:
+    """Hand over until killed, or until SIGTERM."""
+    asked: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _frame: asked.append(number))
+    with closing(open_backend(scene.url)) as backend:
+        courier = Courier(backend, scene.journal(name), f"{name}:{os.getpid()}")
+        while not asked:
+            courier.turn()
+    return 0
+
+
+class Courier:
+    """Polls a few jobs, works, prolongs their leases, and settles them with their children."""
+
+    def __init__(self, backend: Backend, journal: Journal, worker: str) -> None:
+        self._backend = backend
+        self._journal = journal
+        self._worker = worker
+        self._turn = 0
+
+    def turn(self) -> None:
+        """One batch, or a short wait for one."""
+        self._turn += 1
+        try:
+            jobs = self._backend.poll(self._worker, {HANDOFF: _BATCH}, lease=LEASE, turn=self._turn)
+            if not jobs:
+                self._backend.wait([HANDOFF], 0.2)
+                return
+            self._work(jobs)
+        except BackendUnavailable:
+            return
+        refused = self._settle(jobs)
+        if self._turn % _REPEAT == 0:
+            # What was applied stays so; what was refused must not be applied now.
+            self._settle(jobs, record=refused)
+
+    def _work(self, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            self._journal.write(Started.of(job))
+            time.sleep(job.payload["seconds"])
+        beats = [Beat(job.id, job.fence) for job in jobs]
+        self._backend.heartbeat(self._worker, beats, lease=LEASE, answered=self._turn)
+
+    def _settle(self, jobs: Sequence[Job], record: Sequence[Job] | None = None) -> Sequence[Job]:
+        """End the claims, whatever the heartbeat said: the store knows. Returns the refused."""
+        settlements = [_hand_over(job) for job in jobs]
+        while True:
+            try:
+                receipts = self._backend.settle(settlements)
+            except BackendUnavailable:
+                continue
+            break
+        applied = {r.job_id: str(r.state) for r in receipts if r.applied}
+        for job in jobs if record is None else record:
+            if job.id in applied:
+                self._journal.write(
+                    Ended(job.id, job.fence, job.generation, applied[job.id], delay=None)
+                )
+            else:
+                self._journal.write(Refused(job.id, job.fence))
+        return [job for job in jobs if job.id not in applied]
+
+
+def _hand_over(job: Job) -> Settlement:
+    token, children = job.payload["token"], range(job.payload["children"])
+    return Settlement.of(
+        job,
+        Verdict.ACK,
+        result=json.dumps(seal(job)),
+        children=tuple(child(job, token, HANDED, index) for index in children),
+    )

@@ -1,0 +1,46 @@
+"""A member of the cast that runs the product's own worker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chaos.cast import LEASE, SLOTS
+from chaos.handlers import Handlers
+from chaos.records import Ended, Reaped, Refused
+from ferryman import Event, Ferry, Settings
+
+if TYPE_CHECKING:
+    from chaos.journal import Journal
+    from chaos.scene import Scene
+
+_ENDS = ("completed", "failed", "cancelled", "paused", "retried", "returned")
+
+
+def work(scene: Scene, name: str) -> int:
+    """Claim and run until killed, or until SIGTERM asks for a drain."""
+    journal = scene.journal(name)
+    with Ferry(scene.url) as ferry:
+        Handlers(ferry, journal)
+        write_down(ferry, journal)
+        # The grace time is shorter than some handlers, so that a drain gives jobs back.
+        settings = Settings(lease=LEASE, poll_every=0.5, drain=0.4, reap_every=0.1, history=None)
+        return ferry.worker(SLOTS, settings).run()
+
+
+def write_down(ferry: Ferry, journal: Journal) -> None:
+    """Record what the store answered, as the worker's own events tell it."""
+
+    def ended(event: Event) -> None:
+        job = event["job"]
+        journal.write(Ended(job.id, job.fence, job.generation, event["state"], event["delay"]))
+
+    def lost(event: Event) -> None:
+        journal.write(Refused(event["job"].id, event["job"].fence))
+
+    def reaped(event: Event) -> None:
+        journal.write(Reaped(event["reaped"].id, event["reaped"].state))
+
+    for end in _ENDS:
+        ferry.on(f"job.{end}")(ended)
+    ferry.on("job.lost")(lost)
+    ferry.on("job.reaped")(reaped)
