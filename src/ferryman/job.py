@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ferryman.errors import NotAllowed
+from ferryman.frozen import maker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -132,6 +133,9 @@ class Job:
         if self.run is None:
             raise NotAllowed(f"job {self.id!r} is not running here: only its handler may do this")
         return self.run
+
+
+make_job = maker(Job)
 
 
 class Run(Protocol):
