@@ -231,3 +231,23 @@ def test_hooks_run_around_the_work_and_a_broken_one_stops_the_start(ferry: Ferry
 
     with pytest.raises(RuntimeError, match="no database"):
         ferry.worker({"default": 1}).run()
+
+
+def test_claims_stuck_behind_a_job_that_turned_out_slow_are_given_back(
+    ferry: Ferry, work: Callable[..., Worker], gate: threading.Event
+) -> None:
+    @ferry.task()
+    def job(slow: bool) -> None:
+        if slow:
+            gate.wait(20)
+
+    work(1, lease=30.0)
+    for handle in job.push_many([False] * 200):
+        handle.wait(10)
+    job.push_many([True] + [False] * 50)
+    waiting = wait_until(
+        lambda: (s := ferry.backend.snapshot()).count(State.PROCESSING) == 1 and s,
+        what="all but the running one to be pending again",
+    )
+    gate.set()
+    assert waiting.count(State.PENDING) == 50  # type: ignore[union-attr]

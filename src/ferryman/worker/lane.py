@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 BUFFER_SECONDS = 0.1
 """A buffered claim waits at most about this long, so that it never blocks a more urgent one."""
 MAX_BUFFER = 500
+STUCK_AFTER = 1.0
+"""Seconds without a start after which buffered claims are given back."""
 
 
 class Lane:
@@ -29,11 +31,14 @@ class Lane:
         slots: int,
         start: Callable[[Claim], bool],
         died: Callable[[str, BaseException], None],
+        monotonic: Callable[[], float],
     ) -> None:
         self.queue = queue
         self.slots = slots
         self._start = start
         self._died = died
+        self._monotonic = monotonic
+        self._moved_at = 0.0
         self._buffer: deque[Claim] = deque()
         self._running: dict[Claim, None] = {}
         self._zombies: set[Claim] = set()
@@ -64,6 +69,8 @@ class Lane:
         with self._changed:
             if self._closed:
                 return claims
+            if not self._buffer:
+                self._moved_at = self._monotonic()
             self._buffer.extend(claims)
             self._staff()
             self._changed.notify(min(len(claims), self._idle))
@@ -89,6 +96,20 @@ class Lane:
             self._staff()
             self._changed.notify()
         self.freed()
+
+    def stuck(self, now: float) -> Sequence[Claim]:
+        """Take back what waits behind handlers that turned out slow: others could run it now.
+
+        The buffer was measured by the jobs before; instant ones say nothing about an hour's.
+        """
+        with self._changed:
+            waited = now - self._moved_at
+            if not self._buffer or waited < STUCK_AFTER:
+                return ()
+            waiting = list(self._buffer)
+            self._buffer.clear()
+            self._mean = max(waited, self._mean or 0.0)
+            return waiting
 
     def close(self) -> Sequence[Claim]:
         """Start nothing more; returns the claims that were still waiting."""
@@ -151,6 +172,7 @@ class Lane:
                 self._changed.wait()
                 self._idle -= 1
             claim = self._buffer.popleft()
+            self._moved_at = self._monotonic()
             self._running[claim] = None
             self._staff()
         if low:

@@ -1,4 +1,4 @@
-"""Notices handlers that run over their timeout."""
+"""Notices handlers that run over their timeout, and claims stuck behind slow ones."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ class Watch(Loop):
         self,
         lanes: Iterable[Lane],
         over: Callable[[Claim, Lane], None],
+        give_back: Callable[[Claim], None],
         clock: Clock,
+        *,
         events: Events,
         died: Callable[[str, BaseException], None],
     ) -> None:
         super().__init__(events, died)
         self._lanes = list(lanes)
         self._over = over
+        self._give_back = give_back
         self._clock = clock
 
     def turn(self) -> float:
@@ -41,4 +44,6 @@ class Watch(Loop):
             for claim in lane.running:
                 if claim.deadline is not None and now > claim.deadline:
                     self._over(claim, lane)
+            for claim in lane.stuck(now):
+                self._give_back(claim)
         return EVERY

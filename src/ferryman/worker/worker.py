@@ -94,7 +94,7 @@ class Worker:
         self._started_at = backend.clock.now()
         self._monotonic = backend.clock.monotonic
         self._lanes = {
-            name: Lane(name, slots, self._start_job, self._loop_died)
+            name: Lane(name, slots, self._start_job, self._loop_died, self._monotonic)
             for name, slots in queues.items()
         }
         self._executor = Executor(tasks, self.id)
@@ -118,7 +118,14 @@ class Worker:
             events=events,
             died=died,
         )
-        self._watch = Watch(self._lanes.values(), self._timed_out, backend.clock, events, died)
+        self._watch = Watch(
+            self._lanes.values(),
+            self._timed_out,
+            self._give_back,
+            backend.clock,
+            events=events,
+            died=died,
+        )
         self._watchdog = LoopWatchdog(
             self._loop,
             self.id,
@@ -184,6 +191,9 @@ class Worker:
         lane = self._lanes[claim.job.queue]
         task = self._executor.task_of(claim)
         claim.started = started = self._monotonic()
+        if started > claim.trusted_until:
+            # Frozen since its poll: another worker may have the job by now.
+            claim.stop("lost")
         if claim.stopping or task is None:
             give_back = self._executor.give_back if claim.stopping else self._executor.unknown
             self._end(claim, give_back(claim))

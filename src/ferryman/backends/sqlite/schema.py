@@ -17,6 +17,15 @@ VERSIONS: Final = schema("ferryman.backends.sqlite")
 OLDEST_SQLITE: Final = (3, 35, 0)
 
 
+# One statement, one view: between several, another process may be making the schema.
+_IDENTITY: Final = """
+SELECT
+    (SELECT application_id FROM pragma_application_id),
+    (SELECT user_version FROM pragma_user_version),
+    (SELECT count(*) FROM sqlite_master)
+"""
+
+
 def check_sqlite() -> None:
     """Refuse a library without UPDATE … RETURNING."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
@@ -28,9 +37,7 @@ def check_sqlite() -> None:
 
 def identify(connection: sqlite3.Connection, path: Path) -> int:
     """The schema's version, 0 in an empty database; reads only, so a stranger's stays as it is."""
-    (owner,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    owner, version, tables = connection.execute(_IDENTITY).fetchone()
     if (owner, version, tables) == (0, 0, 0):
         return 0
     if owner != APPLICATION_ID:
