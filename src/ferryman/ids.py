@@ -1,9 +1,10 @@
-"""Job ids: sortable by time when we make them, derived when a parent hands over."""
+"""Ids of jobs, sortable by time when we make them and derived when handed over; of workers."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import socket
 import time
 
 # RFC 9562: the first digit of the fourth group holds two fixed bits and two random ones.
@@ -18,6 +19,11 @@ def new_id() -> str:
     chance = os.urandom(8).hex()
     fraction = rest * 4096 // 1_000_000
     return f"{when[:8]}-{when[8:]}-7{fraction:03x}-{_VARIANTS[chance[0]]}{chance[1:4]}-{chance[4:]}"
+
+
+def worker_id() -> str:
+    """Who claims: host, process and a mark that no earlier process of that number had."""
+    return f"{socket.gethostname()}:{os.getpid()}:{new_id()[-6:]}"
 
 
 def child_id(parent_id: str, generation: int, edge: str, index: int | str) -> str:

@@ -6,12 +6,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from ferryman.errors import NotAllowed
+from ferryman.errors import InvalidMessage, NotAllowed
 from ferryman.job import TERMINAL, Ask, State
 
 MAX_GIVEN_BACK: Final = 1_000
 WORKER_TIMED_OUT: Final = "Worker timed out"
 EXPIRED: Final = "Expired before it started"
+GIVEN_BACK_TOO_OFTEN: Final = f"Given back {MAX_GIVEN_BACK:,} times without a finished attempt"
+MAX_LOG_LINES: Final = 1_000
+"""Of a job's log the newest lines are kept."""
+YOUNGEST_PRUNED: Final = 86_400.0
+"""Seconds for which a finished job is kept at least: until then the same push is known."""
 
 
 class Verdict(StrEnum):
@@ -82,6 +87,16 @@ def _charged(asked: Ask | None, attempts: int, max_attempts: int) -> Landing:
     if attempts >= max_attempts:
         return Landing(State.FAILED)
     return Landing(State.PAUSED if asked == "pause" else State.PENDING)
+
+
+def check_prunable(older_than: float) -> None:
+    """Refuse to forget ids within a day, so that a repeated push stays harmless."""
+    if not older_than >= YOUNGEST_PRUNED:
+        raise InvalidMessage(
+            "older_than",
+            f"must be at least {YOUNGEST_PRUNED:,.0f} s (a day), got {older_than:g}: "
+            "ids must stay known so that a repeated push is harmless",
+        )
 
 
 # What an operator's act makes of a job; processing jobs are only asked, their worker decides.

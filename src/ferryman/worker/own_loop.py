@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ferryman.errors import LeaseLost
-from ferryman.ids import new_id
+from ferryman.ids import worker_id
 from ferryman.job import JobError
 from ferryman.lifecycle import Verdict
 from ferryman.queue.settlement import Settlement
@@ -121,7 +119,7 @@ class Queue(AsyncQueue):
     def _started(self) -> _TimedKeeper:
         with self._lock:
             if self._keeper is None:
-                worker = f"{socket.gethostname()}:{os.getpid()}:{new_id()[-6:]}"
+                worker = worker_id()
                 events = self._owner.events
                 self._keeper = _TimedKeeper(
                     self._owner.backend,

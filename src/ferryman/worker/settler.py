@@ -65,10 +65,6 @@ class Settler(Loop):
             return
         self.wake()
 
-    @property
-    def backlog(self) -> int:
-        return len(self._waiting)
-
     def flush(self, timeout: float) -> bool:
         """Wait until everything added so far is settled; False if that took too long."""
         with self._empty:

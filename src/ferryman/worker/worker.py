@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal
 
 from ferryman.errors import TaskError
-from ferryman.ids import new_id
+from ferryman.ids import worker_id
 from ferryman.worker.event_loop import EventLoopThread
 from ferryman.worker.executor import Executor
 from ferryman.worker.lane import Lane
@@ -80,7 +80,7 @@ class Worker:
             raise TaskError(
                 f"a worker needs queues with at least one slot each, got {dict(queues)}"
             )
-        self.id = f"{socket.gethostname()}:{os.getpid()}:{new_id()[-6:]}"
+        self.id = worker_id()
         self.settings = settings or Settings()
         self.error: BaseException | None = None
         self._backend = backend

@@ -14,9 +14,9 @@ from ferryman.backends.memory.cells import Cells
 from ferryman.backends.memory.intake import accept
 from ferryman.backends.memory.store import Store
 from ferryman.clock import SystemClock
-from ferryman.errors import InvalidFilter, InvalidMessage, Unsupported
+from ferryman.errors import InvalidFilter, Unsupported
 from ferryman.job import WAITING, Job, State
-from ferryman.lifecycle import Act
+from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
 from ferryman.queue.capabilities import Capabilities
 from ferryman.queue.heartbeat import Beat, Pulse
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 CAPABILITIES: Final = Capabilities(
     backend="memory", durable=False, shared=False, order="strict", transactional_push=False
 )
-YOUNGEST_PRUNED: Final = 86_400.0
 
 
 class MemoryBackend:
@@ -205,12 +204,7 @@ class MemoryBackend:
         keep: int | None = None,
         limit: int = 10_000,
     ) -> int:
-        if older_than < YOUNGEST_PRUNED:
-            raise InvalidMessage(
-                "older_than",
-                f"must be at least {YOUNGEST_PRUNED:,.0f} s (a day), got {older_than:g}: "
-                "ids must stay known so that a repeated push is harmless",
-            )
+        check_prunable(older_than)
         with self._changed:
             before = self._clock.now() - older_than
             return upkeep.prune(self._store, before, states, keep or 0, limit)

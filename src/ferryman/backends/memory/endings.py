@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ferryman.backends.memory.intake import accept
 from ferryman.job import JobError, State
-from ferryman.lifecycle import MAX_GIVEN_BACK, WORKER_TIMED_OUT, Landing, Verdict, land
+from ferryman.lifecycle import GIVEN_BACK_TOO_OFTEN, WORKER_TIMED_OUT, Landing, Verdict, land
 from ferryman.queue.settlement import Receipt, make_receipt, mark
 from ferryman.retry import Backoff
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 ACK, GIVE_BACK = Verdict.ACK, Verdict.GIVE_BACK
 FAILED = State.FAILED
-
-GIVEN_BACK_TOO_OFTEN: Final = f"Given back {MAX_GIVEN_BACK:,} times without a finished attempt"
 
 
 def settle(store: Store, settlement: Settlement, now: float) -> Receipt:

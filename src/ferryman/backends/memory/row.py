@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ferryman.job import Job, State, make_job
+from ferryman.lifecycle import MAX_LOG_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from ferryman.backends.memory.heaps import Entry, Heap
     from ferryman.job import Ask, JobError, LogLine
     from ferryman.message import Message
-
-MAX_LOGS: Final = 1_000
 
 
 class Row:
@@ -132,7 +131,7 @@ class Row:
         if note is not None:
             self.note = note
         if lines:
-            self.logs = self.logs or deque(maxlen=MAX_LOGS)
+            self.logs = self.logs or deque(maxlen=MAX_LOG_LINES)
             self.logs.extend(lines)
 
     def job(self, *, whole: bool = False) -> Job:

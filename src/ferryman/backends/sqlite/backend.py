@@ -17,7 +17,7 @@ from ferryman.backends.sqlite.reap import reap
 from ferryman.backends.sqlite.settle import settle
 from ferryman.backends.sqlite.transaction import SQL, Transaction
 from ferryman.backends.sqlite.watch import Watch
-from ferryman.lifecycle import Act
+from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.capabilities import Capabilities
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class SqliteBackend:
         keep: int | None = None,
         limit: int = 10_000,
     ) -> int:
-        history.check_age(older_than)
+        check_prunable(older_than)
         pruned = 0
         while pruned < limit:
             with self._writing() as tx:

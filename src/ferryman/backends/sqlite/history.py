@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.meta import drop_meta
-from ferryman.errors import InvalidMessage
 from ferryman.job import TERMINAL, State
 
 if TYPE_CHECKING:
@@ -17,14 +16,7 @@ if TYPE_CHECKING:
 
     from ferryman.backends.sqlite.transaction import Transaction
 
-MIN_AGE: Final = 86_400.0
 _KINDS: Final = ("waiting_ready", "waiting_scheduled", "waiting_paused")
-
-
-def check_age(older_than: float) -> None:
-    """Refuse to forget ids within a day: until then the same push twice must be known."""
-    if not older_than >= MIN_AGE:
-        raise InvalidMessage("older_than", f"must be at least {MIN_AGE:g} s, got {older_than}")
 
 
 def purge(tx: Transaction, queue: str, newest: int, limit: int) -> int:

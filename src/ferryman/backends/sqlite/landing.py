@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ferryman.backends.sql.rows import storable
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.job import WAITING, JobError, State
-from ferryman.lifecycle import MAX_GIVEN_BACK, Landing, Verdict, land
+from ferryman.lifecycle import GIVEN_BACK_TOO_OFTEN, MAX_LOG_LINES, Landing, Verdict, land
 from ferryman.retry import DEFAULT_BACKOFF, Backoff
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ferryman.backends.sqlite.transaction import Transaction
     from ferryman.job import LogLine
     from ferryman.queue.settlement import Settlement
-
-MAX_LOG_LINES: Final = 1_000
 
 
 def land_claim(tx: Transaction, claim: Claim, settlement: Settlement) -> Landing:
@@ -107,5 +105,5 @@ def _given_back_too_often(now: float, claim: Claim) -> JobError:
         at=now,
         worker=claim.worker,
         kind="given_back",
-        text=f"Given back {MAX_GIVEN_BACK:,} times without a finished attempt",
+        text=GIVEN_BACK_TOO_OFTEN,
     )

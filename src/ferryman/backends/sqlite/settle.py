@@ -10,18 +10,15 @@ from ferryman.backends.sql.rows import STATES
 from ferryman.backends.sqlite.known import Claim
 from ferryman.backends.sqlite.landing import land_claim
 from ferryman.backends.sqlite.push import push
-from ferryman.frozen import maker
 from ferryman.job import State
 from ferryman.lifecycle import Verdict
-from ferryman.queue.settlement import Receipt
+from ferryman.queue.settlement import Receipt, make_receipt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferryman.backends.sqlite.transaction import Transaction
     from ferryman.queue.settlement import Settlement
-
-_make_receipt = maker(Receipt)
 
 
 def settle(tx: Transaction, settlements: Sequence[Settlement]) -> list[Receipt]:
@@ -30,7 +27,7 @@ def settle(tx: Transaction, settlements: Sequence[Settlement]) -> list[Receipt]:
     acks = list(compress(settlements, plain))
     done = bool(acks) and _ack_all(tx, acks)
     return [
-        _make_receipt(one.job_id, True, State.COMPLETED) if done and ack else _settle(tx, one)
+        make_receipt(one.job_id, True, State.COMPLETED) if done and ack else _settle(tx, one)
         for one, ack in zip(settlements, plain, strict=True)
     ]
 
