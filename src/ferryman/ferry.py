@@ -151,8 +151,7 @@ class Ferry(AsyncFerry):
     ) -> Sequence[Handle[Any]]:
         """Push messages as they are; `Conflict` names those refused, the others are accepted."""
         pushed = self.backend.push(messages, connection=connection)
-        refused = tuple(one.id for one in pushed if one.status == "conflict")
-        if refused:
+        if refused := tuple([one.id for one in pushed if one.status == "conflict"]):
             others = f"; the other {len(pushed) - len(refused)} were accepted"
             raise Conflict(
                 f"job {refused[0]!r} exists with another body"

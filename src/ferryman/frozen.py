@@ -18,12 +18,26 @@ def maker(cls: type[T]) -> Callable[..., T]:
     the cost of a poll. This fills in an open twin with the same slots and then turns it into the
     frozen class, which takes 0.5 µs.
     """
-    names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-    open_twin = type(f"Open{cls.__name__}", (), {"__slots__": tuple(names)})
+    names = _names(cls)
+    return _compiled(cls, names, {name: name for name in names})
+
+
+def copier(cls: type[T], *given: str) -> Callable[..., T]:
+    """Like `maker`, but takes an object with fields of the same names and only the `given` ones."""
+    sources = {name: name if name in given else f"source.{name}" for name in _names(cls)}
+    return _compiled(cls, ["source", *given], sources)
+
+
+def _names(cls: type[T]) -> list[str]:
+    return [field.name for field in fields(cls)]  # type: ignore[arg-type]
+
+
+def _compiled(cls: type[T], parameters: list[str], sources: dict[str, str]) -> Callable[..., T]:
+    open_twin = type(f"Open{cls.__name__}", (), {"__slots__": tuple(sources)})
     lines = [
-        f"def make({', '.join(names)}):",
+        f"def make({', '.join(parameters)}):",
         "    made = new(twin)",
-        *(f"    made.{name} = {name}" for name in names),
+        *(f"    made.{name} = {source}" for name, source in sources.items()),
         "    made.__class__ = frozen",
         "    return made",
     ]

@@ -15,10 +15,11 @@ def new_id() -> str:
     """A UUIDv7: millisecond, a 12-bit fraction of it, then 62 random bits."""
     millis, rest = divmod(time.time_ns(), 1_000_000)
     when = f"{millis:012x}"
-    # Not the random module: programs seed it, and two that use one seed would make equal ids.
-    chance = os.urandom(8).hex()
-    fraction = rest * 4096 // 1_000_000
-    return f"{when[:8]}-{when[8:]}-7{fraction:03x}-{_VARIANTS[chance[0]]}{chance[1:4]}-{chance[4:]}"
+    try:
+        chance = _chances.pop()
+    except IndexError:
+        chance = _refill()
+    return f"{when[:8]}-{when[8:]}-7{rest * 4096 // 1_000_000:03x}-{chance}"
 
 
 def worker_id() -> str:
@@ -36,6 +37,23 @@ def child_id(parent_id: str, generation: int, edge: str, index: int | str) -> st
     digest = hashlib.sha256("\0".join(parts).encode()).digest()
     number = int.from_bytes(digest[:16])
     return _dashed(number & ~(0xF << 76) & ~(3 << 62) | 8 << 76 | 2 << 62)
+
+
+def _refill() -> str:
+    """Random ends of ids, many for one question to the system; pop and extend are atomic.
+
+    Not the random module: programs seed it, and two that use one seed would make equal ids.
+    """
+    digits = os.urandom(8 * _AT_ONCE).hex()
+    ends = [digits[start : start + 16] for start in range(0, len(digits), 16)]
+    _chances.extend([f"{_VARIANTS[end[0]]}{end[1:4]}-{end[4:]}" for end in ends])
+    return _chances.pop()
+
+
+_AT_ONCE = 256
+_chances: list[str] = []
+# A forked child must not make the ids that its parent is going to make.
+os.register_at_fork(after_in_child=_chances.clear)
 
 
 def _dashed(number: int) -> str:

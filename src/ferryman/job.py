@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ferryman.errors import NotAllowed
-from ferryman.frozen import maker
+from ferryman.message import decode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,7 +102,7 @@ class Job:
 
     @property
     def payload(self) -> Any:
-        return json.loads(self.body)
+        return decode(self.body)
 
     @property
     def cancelled(self) -> bool:
@@ -133,9 +132,6 @@ class Job:
         if self.run is None:
             raise NotAllowed(f"job {self.id!r} is not running here: only its handler may do this")
         return self.run
-
-
-make_job = maker(Job)
 
 
 class Run(Protocol):

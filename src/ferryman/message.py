@@ -60,7 +60,7 @@ class Message:
 
     @property
     def payload(self) -> Any:
-        return json.loads(self.body)
+        return decode(self.body)
 
     def again(self, body: str, message_id: str | None = None) -> Message:
         """The same options with another body (JSON text from `encode`) and a new id.
@@ -116,7 +116,7 @@ class Message:
     def same_work(self, queue: str, task: str, version: int, body: str) -> bool:
         """Whether a job with this id is the same work: queue, task, version and payload agree."""
         return (self.queue, self.task, self.version) == (queue, task, version) and (
-            self.body == body or self.payload == json.loads(body)
+            self.body == body or self.payload == decode(body)
         )
 
 
@@ -126,7 +126,10 @@ _make = maker(Message)
 def encode(value: Any, field_name: str = "payload") -> str:
     """Plain JSON types as compact JSON text, or `InvalidMessage` that names the place."""
     if type(value) not in _SCALARS:
-        _Walk(field_name).check(value, field_name, 1)
+        try:
+            _Walk(field_name).check(value, 1)
+        except _NotPlainError as misfit:
+            raise InvalidMessage(field_name + misfit.place, misfit.reason) from None
     try:
         text = _to_json(value)
         size = len(text) if text.isascii() else len(text.encode())
@@ -166,6 +169,15 @@ def _make_chunks() -> Callable[[Any, int], Iterable[str]]:
 
 
 _chunks = _make_chunks()
+
+
+def decode(text: str) -> Any:
+    """What `encode` made text of. Not for text of others: what follows the value is ignored."""
+    return _scan(text)[0]
+
+
+# `json.loads` looks for white space on both sides, which takes longer than a small payload.
+_scan: Final = json.JSONDecoder().raw_decode
 _SCALARS: Final = frozenset({str, int, bool, type(None)})
 
 
@@ -181,29 +193,37 @@ class _Walk:
         self._root = root
         self._left = MAX_BYTES
 
-    def check(self, value: Any, path: str, depth: int) -> None:
+    def check(self, value: Any, depth: int) -> None:
         """Refuse what is not plain JSON. Scalars are skipped before the call: it is a hot path."""
         if type(value) is float:
             if not math.isfinite(value):
-                raise InvalidMessage(path, f"{value} is not JSON")
+                raise _NotPlainError(f"{value} is not JSON")
         elif isinstance(value, dict):
-            self._check_object(value, path, depth)
+            self._check_object(value, depth)
         elif isinstance(value, list | tuple):
-            self._enter(value, depth)
-            for index, item in enumerate(value):
-                if type(item) not in _SCALARS:
-                    self.check(item, f"{path}[{index}]", depth + 1)
+            self._check_list(value, depth)
         elif not isinstance(value, str | int):
-            kind = type(value).__name__
-            raise InvalidMessage(path, f"is a {kind}, which is not a plain JSON type")
+            raise _NotPlainError(f"is a {type(value).__name__}, which is not a plain JSON type")
 
-    def _check_object(self, value: dict[Any, Any], path: str, depth: int) -> None:
+    def _check_list(self, value: list[Any] | tuple[Any, ...], depth: int) -> None:
+        self._enter(value, depth)
+        for index, item in enumerate(value):
+            if type(item) not in _SCALARS:
+                try:
+                    self.check(item, depth + 1)
+                except _NotPlainError as misfit:
+                    raise misfit.inside(f"[{index}]") from None
+
+    def _check_object(self, value: dict[Any, Any], depth: int) -> None:
         self._enter(value, depth)
         for name, item in value.items():
             if type(name) is not str:
-                raise InvalidMessage(path, f"has the key {name!r}; JSON keys are strings")
+                raise _NotPlainError(f"has the key {name!r}; JSON keys are strings")
             if type(item) not in _SCALARS:
-                self.check(item, f"{path}.{name}", depth + 1)
+                try:
+                    self.check(item, depth + 1)
+                except _NotPlainError as misfit:
+                    raise misfit.inside(f".{name}") from None
 
     def _enter(self, container: Sized, depth: int) -> None:
         if depth > MAX_DEPTH:
@@ -211,6 +231,17 @@ class _Walk:
         self._left -= len(container)
         if self._left < 0:
             raise InvalidMessage(self._root, f"is over the limit of {MAX_BYTES:,} bytes of JSON")
+
+
+class _NotPlainError(Exception):
+    """Learns its place on the way up: spelling out every place on the way down costs too much."""
+
+    def __init__(self, reason: str, place: str = "") -> None:
+        self.reason = reason
+        self.place = place
+
+    def inside(self, part: str) -> _NotPlainError:
+        return _NotPlainError(self.reason, part + self.place)
 
 
 def check_name(field_name: str, value: object, limit: int = MAX_NAME) -> None:

@@ -153,9 +153,9 @@ def plan(backend: SqliteBackend, name: str) -> list[str]:
 def fill(backend: SqliteBackend, count: int, state: str = "pending") -> None:
     """Jobs by the thousand, without the cost of a message each."""
     now = time.time()
-    rest = (None, None, None, None, "null", None, now)
+    rest = (0, "", "", "", "", -1, -1)
     rows = [
-        (new_id(), "mail", "send", 1, 0, 5, *rest, now - 1 + n * 1e-6, 0, None)
+        (new_id(), "mail", "send", 1, 0, 5, "null", now, now - 1 + n * 1e-6, *rest)
         for n in range(count)
     ]
     with backend._database.writing() as connection:

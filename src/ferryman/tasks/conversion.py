@@ -57,6 +57,8 @@ class _Checked(Conversion):
         self._allowed = allowed
 
     def to_json(self, place: str, value: Any) -> Any:
+        if type(value) in self._allowed:
+            return value
         # True is an int to Python, and never what a caller of f(count: int) meant.
         misplaced_bool = isinstance(value, bool) and bool not in self._allowed
         if misplaced_bool or not isinstance(value, self._allowed):

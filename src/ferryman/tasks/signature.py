@@ -37,8 +37,8 @@ class Signature:
     def payload(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The payload of a call with these arguments, checked against the annotations."""
         if self._positional == 1 and len(args) == 1 and not kwargs:
-            ((name, conversion),) = self._conversions.items()
-            return conversion.to_json(f"payload.{name}", args[0])
+            _, place, conversion = self._single
+            return conversion.to_json(place, args[0])
         values = self._bound(args, kwargs)
         plain = {
             name: conversion.to_json(f"payload.{name}", values[name])
@@ -62,10 +62,14 @@ class Signature:
     def arguments(self, payload: Any, job: Job) -> dict[str, Any]:
         """Keyword arguments for the handler, models rebuilt; `InvalidMessage` if unfit."""
         conversions = self._conversions
-        arguments = {
-            name: conversions[name].from_json(f"payload.{name}", value)
-            for name, value in self._by_name(payload).items()
-        }
+        if len(conversions) == 1:
+            name, place, conversion = self._single
+            arguments = {name: conversion.from_json(place, payload)}
+        else:
+            arguments = {
+                name: conversions[name].from_json(f"payload.{name}", value)
+                for name, value in self._by_name(payload).items()
+            }
         if self._job_parameter is not None:
             arguments[self._job_parameter] = job
         return arguments
@@ -75,7 +79,7 @@ class Signature:
         for name, value in self._by_name(payload).items():
             self._conversions[name].from_json(f"payload.{name}", value)
 
-    @property
+    @cached_property
     def arity(self) -> int:
         """How many parameters travel."""
         return len(self._pushed.parameters)
@@ -133,6 +137,12 @@ class Signature:
     @cached_property
     def _conversions(self) -> dict[str, Conversion]:
         return {name: Conversion.of(self._hints.get(name, Any)) for name in self._pushed.parameters}
+
+    @cached_property
+    def _single(self) -> tuple[str, str, Conversion]:
+        """The only parameter that travels, and its place in messages."""
+        ((name, conversion),) = self._conversions.items()
+        return name, f"payload.{name}", conversion
 
     @cached_property
     def _returned(self) -> Conversion:

@@ -112,9 +112,9 @@ class Task(AsyncTask[P, R], Generic[P, R]):
     def _item(self, item: Any) -> Message:
         if isinstance(item, tuple):
             return self.message(*item)
-        if isinstance(item, dict) and self.signature.arity != 1:
-            return self.message(**item)
-        return self.message(item)
+        if self.signature.arity == 1:
+            return self._message(self.signature.payload((item,), {}))
+        return self.message(**item) if isinstance(item, dict) else self.message(item)
 
     def _message(self, payload: Any) -> Message:
         pattern = self._pattern

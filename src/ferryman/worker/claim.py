@@ -75,9 +75,9 @@ class Claim:
         self._keeper = keeper
         self._percent: float | None = None
         self._note: str | None = None
-        self._logs: deque[LogLine] = deque()
+        self._logs: deque[LogLine] | None = None
         self._checkpoint = job.stored_checkpoint
-        self._unended = [None]
+        self._unended = True
         # The job came fresh from the store and is ours alone: binding it in place saves a copy.
         object.__setattr__(job, "run", self)
 
@@ -87,7 +87,7 @@ class Claim:
 
     @property
     def ended(self) -> bool:
-        return not self._unended
+        return not hasattr(self, "_unended")
 
     def end(self) -> bool:
         """Whether the caller is the one who settles this claim: true once, then never again.
@@ -95,8 +95,8 @@ class Claim:
         A handler's return, its timeout and a drain can race; only one of them may settle.
         """
         try:
-            self._unended.pop()  # which only one thread can do, and costs less than a lock
-        except IndexError:
+            del self._unended  # which only one thread can do, and costs less than a lock
+        except AttributeError:
             return False
         return True
 
@@ -125,7 +125,10 @@ class Claim:
         self._safe_point()
 
     def log(self, text: str) -> None:
-        self._logs.append(LogLine(self.now(), str(text)[:MAX_LOG]))
+        line = LogLine(self.now(), str(text)[:MAX_LOG])
+        if self._logs is None:
+            self._logs = deque()
+        self._logs.append(line)
         self._keeper.report_soon()
 
     def checkpoint(self, value: Any) -> Any:
@@ -153,14 +156,16 @@ class Claim:
         percent, self._percent = self._percent, None
         logs = []
         # One by one: the handler's thread may be adding a line at this very moment.
-        while self._logs:
-            logs.append(self._logs.popleft())
+        while lines := self._logs:
+            logs.append(lines.popleft())
         return percent, self._note if percent is not None else None, tuple(logs)
 
     def untake(self, beat: Beat) -> None:
         if self._percent is None:
             self._percent, self._note = beat.percent, beat.note
-        self._logs.extendleft(reversed(beat.logs))
+        if beat.logs:
+            self._logs = self._logs or deque()
+            self._logs.extendleft(reversed(beat.logs))
 
     def _safe_point(self) -> None:
         if self.stop_reason is not None:

@@ -107,6 +107,8 @@ class Executor:
         return self._settle(claim, verdict, result=result, error=error, delay=delay, trace=trace)
 
     def _said(self, claim: Claim, task: Task[..., Any], value: Any) -> Settlement:
+        if value is None:
+            return self._settle(claim, Verdict.ACK)
         if isinstance(value, Outcome):
             return self._raised(claim, task, value)
         try:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 BUFFER_SECONDS = 0.1
 """A buffered claim waits at most about this long, so that it never blocks a more urgent one."""
 MAX_BUFFER = 500
+LARGE = 100
+"""From this size on a thread that finds the buffer low fills it itself: handing the claims over
+from the poller's thread would cost more than the poll."""
 STUCK_AFTER = 1.0
 """Seconds without a start after which buffered claims are given back."""
 
@@ -42,20 +45,23 @@ class Lane:
         self._buffer: deque[Claim] = deque()
         self._running: dict[Claim, None] = {}
         self._zombies: set[Claim] = set()
-        self._changed = threading.Condition(threading.Lock())
+        # The lock is taken for every job, so directly: a condition's own enter and exit are Python.
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._threads = 0
         self._idle = 0
         self._closed = False
         self._mean: float | None = None
         self._buffer_size = 0
         self.freed: Callable[[], None] = lambda: None
+        self.refill: Callable[[Lane], bool] = lambda _: False
 
     def room(self) -> int:
         """How many claims to fetch now: none until half of the buffer is used up.
 
         Fetching by halves keeps batches large without letting the slots run dry.
         """
-        with self._changed:
+        with self._lock:
             if self._closed:
                 return 0
             self._buffer_size = self._measured_buffer()
@@ -66,7 +72,7 @@ class Lane:
 
     def add(self, claims: Sequence[Claim]) -> Sequence[Claim]:
         """Take claims in order; returns those that came too late, because the lane is closed."""
-        with self._changed:
+        with self._lock:
             if self._closed:
                 return claims
             if not self._buffer:
@@ -78,7 +84,7 @@ class Lane:
 
     def finished(self, claim: Claim) -> None:
         """Free the slot of a claim that ended elsewhere than on one of our threads."""
-        with self._changed:
+        with self._lock:
             low = self._free(claim)
             self._changed.notify()
         if low:
@@ -86,7 +92,7 @@ class Lane:
 
     def disown(self, claim: Claim) -> None:
         """Give up on a handler that does not stop: its slot and its thread are replaced."""
-        with self._changed:
+        with self._lock:
             if claim not in self._running:
                 return
             del self._running[claim]
@@ -102,7 +108,7 @@ class Lane:
 
         The buffer was measured by the jobs before; instant ones say nothing about an hour's.
         """
-        with self._changed:
+        with self._lock:
             waited = now - self._moved_at
             if not self._buffer or waited < STUCK_AFTER:
                 return ()
@@ -113,7 +119,7 @@ class Lane:
 
     def close(self) -> Sequence[Claim]:
         """Start nothing more; returns the claims that were still waiting."""
-        with self._changed:
+        with self._lock:
             self._closed = True
             waiting = list(self._buffer)
             self._buffer.clear()
@@ -122,7 +128,7 @@ class Lane:
 
     @property
     def running(self) -> Sequence[Claim]:
-        with self._changed:
+        with self._lock:
             return list(self._running)
 
     @property
@@ -158,9 +164,12 @@ class Lane:
     def _next(self, done: Claim | None) -> Claim | None:
         """Free the slot of the claim that is done and take the next, under one lock."""
         low = False
-        with self._changed:
-            if done is not None:
+        if done is not None:
+            with self._lock:
                 low = self._free(done)
+            if low and self._buffer_size >= LARGE and self.refill(self):
+                low = False
+        with self._lock:
             if low and not self._buffer:
                 # The poller must hear of it before this thread goes to sleep.
                 self.freed()
@@ -172,7 +181,6 @@ class Lane:
                 self._changed.wait()
                 self._idle -= 1
             claim = self._buffer.popleft()
-            self._moved_at = self._monotonic()
             self._running[claim] = None
             self._staff()
         if low:
@@ -185,5 +193,6 @@ class Lane:
             return False
         del self._running[claim]
         seconds = claim.seconds
+        self._moved_at = (claim.started or 0.0) + seconds
         self._mean = seconds if self._mean is None else self._mean * 0.9 + seconds * 0.1
         return len(self._buffer) * 2 <= self._buffer_size

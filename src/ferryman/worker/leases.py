@@ -41,7 +41,7 @@ class LeaseKeeper(Loop):
         self._backend = backend
         self._margin = lease * 0.1
         self._lock = threading.Lock()
-        self._held: dict[tuple[str, int], Claim] = {}
+        self._held: dict[Claim, None] = {}
         self._turn = 0
         self._unanswered: set[int] = set()
         self._reply_lost = False
@@ -78,24 +78,25 @@ class LeaseKeeper(Loop):
             self._unanswered.discard(turn)
             self._reply_lost |= not answered
             for claim in claims:
-                self._held[claim.job.id, claim.job.fence] = claim
+                self._held[claim] = None
         return claims
 
     def drop(self, claims: Iterable[Claim]) -> None:
         """Stop prolonging these: they are settled, or lost."""
         with self._lock:
             for claim in claims:
-                self._held.pop((claim.job.id, claim.job.fence), None)
+                self._held.pop(claim, None)
 
     def find(self, job: Job) -> Claim | None:
         """The claim on this very lease, if it is still held here."""
+        claim = job.run
         with self._lock:
-            return self._held.get((job.id, job.fence))
+            return claim if isinstance(claim, Claim) and claim in self._held else None
 
     @property
     def held(self) -> Sequence[Claim]:
         with self._lock:
-            return list(self._held.values())
+            return list(self._held)
 
     def now(self) -> float:
         return self._backend.clock.now()
@@ -119,7 +120,7 @@ class LeaseKeeper(Loop):
         """One heartbeat for everything held; lost leases and asked stops reach their handlers."""
         self._report_at = None
         with self._lock:
-            claims = list(self._held.values())
+            claims = list(self._held)
             # Polls still under way may have claimed jobs that we do not know of yet.
             answered = min(self._unanswered, default=self._turn + 1) - 1
             nothing_to_say = not claims and not self._reply_lost

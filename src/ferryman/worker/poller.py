@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
-from ferryman.errors import BackendUnavailable
+from ferryman.errors import BackendError, BackendUnavailable
 from ferryman.worker.loop import Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ferryman.events import Events
     from ferryman.queue.contract import Backend
@@ -45,18 +46,18 @@ class Poller(Loop):
         self._empty_polls = 0
         self._at_store = False
         self._failing_since: float | None = None
+        self._polling = threading.Lock()
         for lane in lanes.values():
             lane.freed = self.wake
+            lane.refill = self._help
 
     def turn(self) -> float:
         rooms = {queue: room for queue, lane in self._lanes.items() if (room := lane.room())}
         if not rooms:
             return self._poll_every
-        claims = self._poll(rooms)
-        for queue in rooms:
-            mine = [claim for claim in claims if claim.job.queue == queue]
-            for late in self._lanes[queue].add(mine) if mine else ():
-                self._give_back(late)
+        with self._polling:
+            claims = self._poll(rooms)
+            self._hand_over(rooms, claims)
         if claims:
             self._empty_polls = 0
             return 0.0
@@ -67,6 +68,32 @@ class Poller(Loop):
         """Seconds since the first of the polls that failed in a row; 0 if the last one worked."""
         since = self._failing_since
         return 0.0 if since is None else self._backend.clock.monotonic() - since
+
+    def stop(self, timeout: float | None = None) -> None:
+        """No poll begins or is under way after this, from whichever thread."""
+        super().stop(timeout)
+        if self._polling.acquire(timeout=-1 if timeout is None else timeout):
+            self._polling.release()
+
+    def _help(self, lane: Lane) -> bool:
+        """Fetch from the lane's own thread; False leaves it to ours, with patience."""
+        if not self._polling.acquire(blocking=False):
+            return False
+        try:
+            room = 0 if self.stopping else lane.room()
+            claims = self._poll({lane.queue: room}) if room else ()
+            self._hand_over((lane.queue,), claims)
+            return bool(claims)
+        except BackendError:
+            return False
+        finally:
+            self._polling.release()
+
+    def _hand_over(self, queues: Iterable[str], claims: Sequence[Claim]) -> None:
+        for queue in queues:
+            mine = [claim for claim in claims if claim.job.queue == queue]
+            for late in self._lanes[queue].add(mine) if mine else ():
+                self._give_back(late)
 
     def _poll(self, rooms: Mapping[str, int]) -> Sequence[Claim]:
         try:

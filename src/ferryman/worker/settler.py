@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ferryman.errors import BackendError
@@ -56,14 +57,23 @@ class Settler(Loop):
         self._keeper = keeper
         self._loaded = loaded
         self._lingering = False
+        self._helped_lately = False
         self._waiting: deque[tuple[Claim, Settlement]] = deque()
         self._empty = threading.Condition()
+        self._sending = threading.Lock()
 
-    def add(self, claim: Claim, settlement: Settlement) -> None:
+    def add(self, claim: Claim, settlement: Settlement, *, helping: bool = False) -> None:
+        """Take an end. `helping`: the calling thread may send a full batch itself.
+
+        Handing the batch to another thread costs more than sending it, at rates that fill one
+        within `LINGER`.
+        """
         self._waiting.append((claim, settlement))
-        if self._lingering and len(self._waiting) < ENOUGH:
-            return
-        self.wake()
+        if len(self._waiting) >= ENOUGH:
+            if not (helping and self._helped()):
+                self.wake()
+        elif not self._lingering:
+            self.wake()
 
     def flush(self, timeout: float) -> bool:
         """Wait until everything added so far is settled; False if that took too long."""
@@ -71,26 +81,45 @@ class Settler(Loop):
             return self._empty.wait_for(lambda: not self._waiting, timeout)
 
     def turn(self) -> float:
-        if not self._lingering and 0 < len(self._waiting) < ENOUGH and self._loaded():
+        if self._helped_lately or (
+            not self._lingering and 0 < len(self._waiting) < ENOUGH and self._loaded()
+        ):
+            self._helped_lately = False
             self._lingering = True
             return LINGER
         self._lingering = False
-        while self._waiting:
-            batch = [self._waiting[index] for index in range(min(BATCH, len(self._waiting)))]
-            receipts = self._settle([settlement for _, settlement in batch])
-            self._keeper.drop(claim for claim, _ in batch)
-            for _ in batch:
-                self._waiting.popleft()
-            if self._events.heard:
-                for (claim, settlement), receipt in zip(batch, receipts, strict=True):
-                    self._tell(claim, settlement, receipt)
-            if len(self._waiting) < ENOUGH:
-                break
-        if self._waiting:
-            return 0.0
-        with self._empty:
-            self._empty.notify_all()
-        return 60.0
+        with self._sending:
+            while self._waiting:
+                self._send()
+                if len(self._waiting) < ENOUGH:
+                    break
+        return 0.0 if self._waiting else 60.0
+
+    def _helped(self) -> bool:
+        """Send one batch from a thread that is not ours; False leaves it to us, with patience."""
+        if not self._sending.acquire(blocking=False):
+            return False
+        try:
+            self._send()
+        except BackendError:
+            return False
+        finally:
+            self._sending.release()
+        self._helped_lately = True
+        return True
+
+    def _send(self) -> None:
+        batch = list(islice(self._waiting, BATCH))
+        receipts = self._settle([settlement for _, settlement in batch])
+        self._keeper.drop(claim for claim, _ in batch)
+        for _ in batch:
+            self._waiting.popleft()
+        if not self._waiting:
+            with self._empty:
+                self._empty.notify_all()
+        if self._events.heard:
+            for (claim, settlement), receipt in zip(batch, receipts, strict=True):
+                self._tell(claim, settlement, receipt)
 
     def _settle(self, settlements: Sequence[Settlement]) -> Sequence[Receipt]:
         try:

@@ -188,13 +188,12 @@ class Worker:
 
     def _start_job(self, claim: Claim) -> bool:
         """Run a claim; whether it is over when this returns."""
-        lane = self._lanes[claim.job.queue]
         task = self._executor.task_of(claim)
         claim.started = started = self._monotonic()
         if started > claim.trusted_until:
             # Frozen since its poll: another worker may have the job by now.
             claim.stop("lost")
-        if claim.stopping or task is None:
+        if claim.stop_reason is not None or task is None:
             give_back = self._executor.give_back if claim.stopping else self._executor.unknown
             self._end(claim, give_back(claim))
             return True
@@ -204,10 +203,11 @@ class Worker:
             self._events.emit("job.started", job=claim.job, worker=self.id)
         if task.is_async:
             claim.on_loop = True
+            lane = self._lanes[claim.job.queue]
             self._loop.submit(lambda: self._run_async(claim, lane, task), claim.running_as)
             return False
         run = self._executor.run if task.process is None else self._processes.run
-        self._end(claim, run(claim, task))
+        self._end(claim, run(claim, task), helping=True)
         return True
 
     async def _run_async(self, claim: Claim, lane: Lane, task: Task[..., Any]) -> None:
@@ -218,10 +218,10 @@ class Worker:
         finally:
             lane.finished(claim)
 
-    def _end(self, claim: Claim, settlement: Settlement) -> None:
-        if claim.end():
-            self._settler.add(claim, settlement)
+    def _end(self, claim: Claim, settlement: Settlement, *, helping: bool = False) -> None:
         claim.seconds = self._monotonic() - (claim.started or 0.0)
+        if claim.end():
+            self._settler.add(claim, settlement, helping=helping)
 
     def _timed_out(self, claim: Claim, lane: Lane) -> None:
         if claim.end():

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Final
 from ferryman.backends.memory import endings, upkeep
 from ferryman.backends.memory.acts import perform
 from ferryman.backends.memory.cells import Cells
-from ferryman.backends.memory.intake import accept
+from ferryman.backends.memory.intake import accept, take_in
 from ferryman.backends.memory.store import Store
 from ferryman.clock import SystemClock
 from ferryman.errors import InvalidFilter, Unsupported
 from ferryman.job import WAITING, Job, State
 from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
+from ferryman.queue.arrival import arrive
 from ferryman.queue.capabilities import Capabilities
 from ferryman.queue.heartbeat import Beat, Pulse
 
@@ -178,6 +179,13 @@ class MemoryBackend:
 
     def delete(self, ids: Sequence[str]) -> Sequence[Acted]:
         return self._act(ids, Act.DELETE)
+
+    def restore(self, jobs: Sequence[Job]) -> Sequence[Pushed]:
+        with self._changed:
+            now = self._clock.now()
+            restored = [take_in(self._store, job, now) for job in arrive(jobs, now)]
+            self._changed.notify_all()
+        return restored
 
     def pause_queue(self, queue: str) -> None:
         with self._changed:

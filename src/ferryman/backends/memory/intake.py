@@ -1,4 +1,4 @@
-"""What becomes of a pushed message: a new job, one that is there, or a conflict."""
+"""What becomes of a pushed message or a restored job: a new row, one that is there, a conflict."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from ferryman.job import WAITING
 from ferryman.queue.answers import Pushed
+from ferryman.queue.arrival import as_message
 
 if TYPE_CHECKING:
     from ferryman.backends.memory.store import Store
+    from ferryman.job import Job
     from ferryman.message import Message
 
 
@@ -31,3 +33,16 @@ def accept(store: Store, message: Message, now: float) -> Pushed:
             return Pushed(holder.id, "existing")
     store.add(message, now)
     return Pushed(message.id, "created")
+
+
+def take_in(store: Store, job: Job, now: float) -> Pushed:
+    """Write one job by the rules of `restore`: it never changes a row that is there."""
+    row = store.rows.get(job.id)
+    if row is not None:
+        same = as_message(job).same_work(row.queue, row.task, row.version, row.body)
+        return Pushed(job.id, "existing" if same else "conflict")
+    unfinished_key = None if job.state.terminal else job.key
+    if unfinished_key and store.keys.holder(job.queue, unfinished_key, "unfinished", now):
+        return Pushed(job.id, "conflict")
+    store.restore(job, now)
+    return Pushed(job.id, "created")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Keys:
-    """Jobs by (queue, key): all of them in push order, and apart the few that are unfinished."""
+    """Jobs by (queue, key): all of them by their time, and apart the few that are unfinished."""
 
     def __init__(self) -> None:
         self._pushed: dict[tuple[str, str], dict[int, Row]] = {}
@@ -24,10 +24,10 @@ class Keys:
             return
         place = (row.queue, row.key)
         rows = self._pushed.setdefault(place, {})
-        newest = not rows or row.seq > next(reversed(rows))
+        newest = not rows or _age(row) > _age(next(reversed(rows.values())))
         rows[row.seq] = row
         if not newest:
-            self._pushed[place] = dict(sorted(rows.items()))
+            self._pushed[place] = {each.seq: each for each in sorted(rows.values(), key=_age)}
         self.move(row)
 
     def move(self, row: Row) -> None:
@@ -60,6 +60,11 @@ class Keys:
         if row.key is None:
             return False
         return bool(self._unfinished.get((row.queue, row.key), {}).keys() - {row.seq})
+
+
+def _age(row: Row) -> tuple[float, int]:
+    # A restored row is younger than its time says: push order alone would hide a recent one.
+    return row.created_at, row.seq
 
 
 def _discard(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import fields
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from ferryman.job import Job, State, make_job
+from ferryman.frozen import copier
+from ferryman.job import Job, State
 from ferryman.lifecycle import MAX_LOG_LINES
+from ferryman.queue.arrival import as_message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,6 +92,16 @@ class Row:
         self.alarm: Entry | None = None
         self.adopt(message, now)
 
+    @classmethod
+    def of(cls, job: Job, seq: int) -> Row:
+        """The row of a whole job that another store gave."""
+        row = cls(as_message(job), seq, job.created_at)
+        for name in _RECORDED:
+            setattr(row, name, getattr(job, name))
+        row.errors = [*job.errors] or None
+        row.logs = deque(job.logs, MAX_LOG_LINES) if job.logs else None
+        return row
+
     def adopt(self, message: Message, now: float) -> None:
         """Take over the body and options of a message; what has happened so far stays."""
         self.queue = message.queue
@@ -139,10 +149,14 @@ class Row:
         errors = tuple(self.errors) if whole and self.errors else ()
         logs = tuple(self.logs) if whole and self.logs else ()
         meta = dict(self.meta) if self.meta else {}
-        return make_job(*_before_meta(self), meta, *_after_meta(self), errors, logs, None)
+        return _job_of(self, meta, errors, logs, None)
 
+
+# What a message does not say of a job.
+_RECORDED = (
+    *("state", "attempts", "fence", "generation", "given_back", "started_at", "finished_at"),
+    *("deadline", "worker", "percent", "note", "stored_checkpoint", "result", "error"),
+)
 
 # Rows and jobs name their fields alike; meta is copied, because a row's is its own.
-_names = [field.name for field in fields(Job)]
-_before_meta = attrgetter(*_names[: _names.index("meta")])
-_after_meta = attrgetter(*_names[_names.index("meta") + 1 : _names.index("errors")])
+_job_of = copier(Job, "meta", "errors", "logs", "run")

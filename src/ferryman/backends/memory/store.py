@@ -13,6 +13,7 @@ from ferryman.job import State
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ferryman.job import Job
     from ferryman.message import Message
 
 PENDING, PROCESSING, PAUSED = State.PENDING, State.PROCESSING, State.PAUSED
@@ -21,8 +22,7 @@ PENDING, PROCESSING, PAUSED = State.PENDING, State.PROCESSING, State.PAUSED
 class Store:
     """Rows by id in push order, queues, claims by worker, deadlines, keys, and history.
 
-    `history` holds finished rows in the order in which they ended. Nothing here decides: callers
-    ask `lifecycle` and then `move` the row.
+    Nothing here decides: callers ask `lifecycle` and then `move` the row.
     """
 
     def __init__(self) -> None:
@@ -33,6 +33,7 @@ class Store:
         self.deadlines = Heap()
         self.keys = Keys()
         self._seq = 0
+        self._history_in_order = True
 
     def line(self, queue: str) -> Line:
         """The queue of this name; naming it makes it."""
@@ -50,6 +51,25 @@ class Store:
             self.keys.add(row)
         self._enter(row, now)
         return row
+
+    def restore(self, job: Job, now: float) -> Row:
+        """A row for a whole job that does not run, at the end of the push order."""
+        self._seq += 1
+        row = Row.of(job, self._seq)
+        self.rows[row.id] = row
+        self.keys.add(row)
+        self._enter(row, now)
+        row.finished_at = job.finished_at
+        self._history_in_order = False
+        return row
+
+    def finished(self) -> Iterable[Row]:
+        """Finished rows in the order in which they ended; restored ones ended before they came."""
+        if not self._history_in_order:
+            rows = sorted(self.history.values(), key=lambda row: row.finished_at or 0.0)
+            self.history = {row.id: row for row in rows}
+            self._history_in_order = True
+        return self.history.values()
 
     def replace(self, row: Row, message: Message, now: float) -> None:
         """Put another body and other options into a waiting row; it keeps its state."""

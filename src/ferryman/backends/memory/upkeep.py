@@ -38,7 +38,7 @@ def prune(store: Store, before: float, states: Collection[State], keep: int, lim
     """Forget finished jobs that ended before a moment, in the order in which they ended."""
     chosen = frozenset(states or TERMINAL) & TERMINAL
     total = sum(line.counts[state] for line in store.lines.values() for state in chosen)
-    finished = (row for row in store.history.values() if row.state in chosen)
+    finished = (row for row in store.finished() if row.state in chosen)
     oldest = list(islice(finished, max(0, min(limit, total - keep))))
     old = [row for row in oldest if row.finished_at is not None and row.finished_at < before]
     for row in old:

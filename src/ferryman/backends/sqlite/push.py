@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -22,21 +21,11 @@ if TYPE_CHECKING:
     from ferryman.backends.sqlite.transaction import Transaction
     from ferryman.message import Message
 
-# The fields that a row takes over as they are, in the order of the columns in push.sql.
-_FIELDS: Final = (
-    "id",
-    "queue",
-    "task",
-    "version",
-    "priority",
-    "max_attempts",
-    "key",
-    "backoff",
-    "timeout",
-    "correlation_id",
-    "body",
-)
-_COLUMNS: Final = (*_FIELDS, "meta", "created_at", "ready_at", "scheduled", "deadline")
+# In the order of push.sql: what is taken over as it is, what the store adds, what may be missing.
+_FIELDS: Final = ("id", "queue", "task", "version", "priority", "max_attempts", "body")
+_OWN: Final = ("created_at", "ready_at", "scheduled")
+_OPTIONAL: Final = ("key", "backoff", "correlation_id", "meta", "timeout", "deadline")
+_COLUMNS: Final = (*_FIELDS, *_OWN, *_OPTIONAL)
 _QUEUE: Final = _COLUMNS.index("queue")
 _SCHEDULED: Final = _COLUMNS.index("scheduled")
 _taken_over = attrgetter(*_FIELDS)
@@ -68,7 +57,7 @@ def _is_plain(message: Message) -> bool:
 
 def _push_plain(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
     """Only ids can collide here, so everything is inserted in one go and the rest found out."""
-    (newest,) = tx.run("newest").fetchone()
+    newest = 0 if len(messages) == 1 else tx.run("newest").fetchone()[0]
     rows = [_row(message, tx.now) for message in messages]
     if tx.run_many("push", rows) == len(messages):
         _count_created(tx, rows)
@@ -80,6 +69,8 @@ def _push_plain(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
 def _sort_out(
     tx: Transaction, messages: Sequence[Message], rows: Sequence[Sequence[Any]], newest: int
 ) -> list[Pushed]:
+    if len(messages) == 1:
+        return [_known_id(tx, messages[0]) or Pushed(messages[0].id, "conflict")]
     new = {job_id for (job_id,) in tx.run("pushed_since", {"seq": newest}).fetchall()}
     pushed, created = [], []
     for message, row in zip(messages, rows, strict=True):
@@ -165,16 +156,20 @@ def _row(message: Message, now: float) -> tuple[Any, ...]:
     ready_at = now + message.delay if message.ready_at is None else message.ready_at
     return (
         *_taken_over(message),
-        meta_text(message.meta),
         now,
         ready_at,
-        ready_at > now,
-        None if message.expires is None else now + message.expires,
+        1 if ready_at > now else 0,
+        message.key or "",
+        message.backoff or "",
+        message.correlation_id or "",
+        meta_text(message.meta) or "",
+        -1 if message.timeout is None else message.timeout,
+        -1 if message.expires is None else now + message.expires,
     )
 
 
 def _count_created(tx: Transaction, rows: Sequence[Sequence[Any]]) -> None:
-    for queue, n in Counter(row[_QUEUE] for row in rows).items():
-        tx.tally.add(queue, State.PENDING, n)
-    for queue, n in Counter(row[_QUEUE] for row in rows if row[_SCHEDULED]).items():
-        tx.tally.add(queue, SCHEDULED, n)
+    for queue in {row[_QUEUE] for row in rows}:
+        scheduled = [row[_SCHEDULED] for row in rows if row[_QUEUE] == queue]
+        tx.tally.add(queue, State.PENDING, len(scheduled))
+        tx.tally.add(queue, SCHEDULED, sum(scheduled))

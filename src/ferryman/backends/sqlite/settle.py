@@ -47,9 +47,8 @@ def _ack_all(tx: Transaction, acks: Sequence[Settlement]) -> bool:
     """Complete all of them in one go, or change nothing if any claim is not as it should be."""
     now = tx.now
     tx.savepoint()
-    done = tx.run_many(
-        "ack", [(ack.result, now, ack.job_id, ack.fence, ack.worker, ack.queue) for ack in acks]
-    )
+    ends = [(a.result or "", now, a.job_id, a.fence, a.worker, a.queue) for a in acks]
+    done = tx.run_many("ack", ends)
     if done < len(acks):
         tx.back_to_savepoint()
         return False

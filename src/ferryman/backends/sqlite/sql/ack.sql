@@ -1,7 +1,7 @@
--- Completes a claim that nobody asked to stop.
+-- Completes a claim that nobody asked to stop. No result comes as '', like in push.
 UPDATE jobs
 SET state = 'completed',
-    result = ?,
+    result = nullif(?, ''),
     finished_at = ?,
     settled = fence || ':' || worker || ':ack',
     heartbeat_at = NULL,

@@ -1,6 +1,11 @@
 -- Accepts one message, unless a job has its id.
+-- What is missing comes as '' or -1: Python's driver takes half a microsecond to bind a None.
 INSERT OR IGNORE INTO jobs (
-    id, queue, task, version, priority, max_attempts, key, backoff, timeout, correlation_id, body,
-    meta, created_at, ready_at, scheduled, deadline, state
+    id, queue, task, version, priority, max_attempts, body, created_at, ready_at, scheduled,
+    key, backoff, correlation_id, meta, timeout, deadline, state
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')
+VALUES (
+    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+    nullif(?, ''), nullif(?, ''), nullif(?, ''), nullif(?, ''), nullif(?, -1), nullif(?, -1),
+    'pending'
+)
