@@ -227,6 +227,20 @@ class LooksEmptyWhenAway(Broken):
             return []
 
 
+class RestoresAsNew(Broken):
+    """Moved jobs lose what happened to them."""
+
+    def restore(self, jobs: Sequence[Job]) -> Sequence[Pushed]:
+        return self.store.restore([replace(job, errors=(), fence=0, seq=0) for job in jobs])
+
+
+class RestoresOverKeys(Broken):
+    """Two unfinished jobs may end up with one key."""
+
+    def restore(self, jobs: Sequence[Job]) -> Sequence[Pushed]:
+        return self.store.restore([replace(job, key=None) for job in jobs])
+
+
 SEEN: list[tuple[Any, ...]] = [
     (SettlesWithoutFence, "promise_3_a_stale_fence_is_refused_for_every_verdict", Verdict.ACK),
     (
@@ -277,6 +291,10 @@ SEEN: list[tuple[Any, ...]] = [
     (WaitsInSteps, "a_push_from_another_thread_wakes_the_waiter_within_50_ms"),
     (WritesCellsUnseen, "a_counter_in_a_cell_loses_no_increment"),
     (WritesCellsUnseen, "a_cell_that_exists_is_not_created_again"),
+    (RestoresAsNew, "everything_that_happened_to_a_job_arrives", State.FAILED),
+    (RestoresAsNew, "a_restored_failure_can_be_retried"),
+    (RestoresOverKeys, "a_restored_job_holds_its_key"),
+    (RestoresOverKeys, "a_key_conflicts_within_a_batch_too"),
     (Miscounts, "counts_equal_a_recount_after_a_crowd"),
 ]
 
@@ -288,10 +306,15 @@ class TestTheSuite(Store):
 
     @pytest.mark.parametrize("seen", SEEN, ids=lambda seen: f"{seen[0].__name__}-{seen[1]}")
     def test_a_broken_store_is_seen(
-        self, backend: Backend, real: Backend, clock: FakeClock, seen: tuple[Any, ...]
+        self,
+        backend: Backend,
+        real: Backend,
+        other: Backend,
+        clock: FakeClock,
+        seen: tuple[Any, ...],
     ) -> None:
         fault, case, *more = seen
-        given = {"backend": fault(backend), "real": fault(real), "clock": clock}
+        given = {"backend": fault(backend), "real": fault(real), "other": other, "clock": clock}
         with pytest.raises((AssertionError, pytest.fail.Exception)):
             run(case, given, more)
 

@@ -161,6 +161,17 @@ class RetriesInTheSameGeneration(MemoryBackend):
         return acted
 
 
+class ChargesRestoredJobs(MemoryBackend):
+    """A job from another store pays for the way."""
+
+    def restore(self, jobs: Sequence[Job]) -> Sequence[Pushed]:
+        restored = super().restore(jobs)
+        for job, answer in zip(jobs, restored, strict=True):
+            if answer.created:
+                self._store.rows[job.id].attempts += 1
+        return restored
+
+
 class StartsVersionsAgain(MemoryBackend):
     """A deleted cell comes back with a version that was there before."""
 
@@ -203,7 +214,7 @@ BROKEN = (
     *(SettlesWithoutFence, ForgetsSettlements, IgnoresReadyAt, IgnoresPriority),
     *(ChargesGivenBackClaims, ForgetsKeys, MiscountsPurgedJobs, KeepsLostClaims, RunsExpiredJobs),
     *(HandsOverWhateverHappens, ReapsTooMuch, RetriesInTheSameGeneration, StartsVersionsAgain),
-    NewestFirst,
+    *(NewestFirst, ChargesRestoredJobs),
 )
 
 

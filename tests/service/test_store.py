@@ -24,6 +24,16 @@ def test_a_missing_file_is_not_made_unless_that_is_wanted(tmp_path: Path) -> Non
     assert path.exists()
 
 
+def test_a_missing_folder_is_not_made_unless_that_is_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "my jobs"
+    with pytest.raises(NoStoreYet, match="my jobs"):
+        open_store(path.as_uri(), create=False)
+    assert not path.exists()
+    for create in (True, False):
+        open_store(path.as_uri(), create=create).close()
+    assert path.is_dir()
+
+
 def test_a_store_inside_one_process_is_refused_with_the_way_out() -> None:
     with pytest.raises(BackendRejected, match=r"sqlite:///jobs\.db"):
         open_store("memory://", create=True)

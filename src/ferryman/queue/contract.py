@@ -148,6 +148,22 @@ class Backend(Protocol):
         """Forget jobs wholly; refused while they run. `Acted.state` is the last one."""
         ...
 
+    def restore(self, jobs: Sequence[Job]) -> Sequence[Pushed]:
+        """Accept whole jobs as `get` of another store gave them; durable like `push`.
+
+        Kept: id, queue, work, options, state, attempts, fence, generation, given_back, errors,
+        logs, result, checkpoint, progress, times, key, meta. New: `seq`, in the order given. A
+        `processing` job lost its worker on the way: its attempt is given back and counts in
+        `given_back`, its lease is cleared, its fence stays; it is cancelled or paused where that
+        was asked, else pending, ready as it was. `queue.arrival.arrive` does all this for a store.
+
+        The same id with the same work is `existing` and nothing of it changes; with other work it
+        is a `conflict`. So is an unfinished job whose key an unfinished one of the queue holds.
+        Jobs see those before them in the batch. A job that could never have been pushed, or whose
+        record contradicts itself, is an `InvalidMessage` for the batch before anything is written.
+        """
+        ...
+
     def pause_queue(self, queue: str) -> None:
         """Stop claims from a queue; jobs that run go on, pushes are accepted."""
         ...

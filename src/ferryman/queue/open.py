@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 BACKENDS: dict[str, tuple[str, str | None]] = {
     "memory": ("ferryman.backends.memory", None),
     "sqlite": ("ferryman.backends.sqlite", None),
+    "file": ("ferryman.backends.files", None),
+    "s3": ("ferryman.backends.s3", "s3"),
 }
 
 

@@ -145,6 +145,9 @@ class Traced:
     def delete(self, ids: Sequence[str]) -> Sequence[Acted]:
         return self._call("delete", len(ids), self._backend.delete, ids)
 
+    def restore(self, jobs: Sequence[Job]) -> Sequence[Pushed]:
+        return self._call("restore", len(jobs), self._backend.restore, jobs)
+
     def pause_queue(self, queue: str) -> None:
         self._call("pause_queue", 1, self._backend.pause_queue, queue)
 

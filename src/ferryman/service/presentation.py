@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ferryman.queue.diagnosis import Finding
     from ferryman.service.control import Bulk
     from ferryman.service.insights import Overview
+    from ferryman.service.move import Carried
     from ferryman.service.settings import Setting
     from ferryman.service.ticker import Tick
     from ferryman.service.workers import WorkerRow
@@ -147,6 +148,12 @@ def acted(answers: Sequence[Acted]) -> dict[str, Any]:
 def bulk(counts: Bulk) -> dict[str, int]:
     """An act on everything that matched a filter."""
     return {"matched": counts.matched, "done": counts.done, "refused": counts.refused}
+
+
+def carried(done: str, end: Carried) -> dict[str, Any]:
+    """A move or a copy; `done` (moved, exported, imported) names the count."""
+    left = [{"id": one.id, "queue": one.queue, "why": one.why} for one in end.left]
+    return {done: end.carried, "existing": end.existing, "left": left}
 
 
 def tick(one: Tick) -> dict[str, Any]:

@@ -19,11 +19,9 @@ class NoStoreYet(BackendRejected):
 
 def open_store(url: str, *, create: bool) -> Backend:
     """The store at a URL that other processes can reach; `NoStoreYet` unless it may be made."""
-    parts = urlsplit(url)
-    if parts.scheme == "sqlite" and not create:
-        path = Path(unquote(parts.path)[1:])
-        if parts.path[1:] and not path.exists():
-            raise NoStoreYet(f"there is no store at {path} yet")
+    path = _path(url)
+    if path and not create and not Path(path).exists():
+        raise NoStoreYet(f"there is no store at {path} yet")
     backend = open_backend(url)
     if not backend.capabilities.shared:
         backend.close()
@@ -32,3 +30,15 @@ def open_store(url: str, *, create: bool) -> Backend:
             "use a store on disk or a server, such as sqlite:///jobs.db"
         )
     return backend
+
+
+def _path(url: str) -> str:
+    """Where on this machine the store lies; empty for those that lie elsewhere."""
+    parts = urlsplit(url)
+    match parts.scheme:
+        case "sqlite":
+            return unquote(parts.path)[1:]
+        case "file":
+            return unquote(parts.path)
+        case _:
+            return ""

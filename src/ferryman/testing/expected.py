@@ -72,6 +72,27 @@ class Expected:
     ready_between: tuple[float, float] | None = None
     """Where `ready_at` may lie while the store alone knows it; the first look settles it."""
 
+    @classmethod
+    def of(cls, job: Job, order: int, now: float) -> Expected:
+        """A whole job as it must be once it is restored at this moment."""
+        entry = cls(job.id, order, job.created_at)
+        for name in (*PLAIN, *TIMES, *JSON):
+            setattr(entry, name, getattr(job, name))
+        entry.meta = dict(job.meta)
+        entry.errors, entry.logs = [*job.errors], [*job.logs]
+        if job.state is State.PROCESSING:
+            entry.attempts -= 1
+            entry.given_back += 1
+            ends: dict[Ask | None, State] = {"cancel": State.CANCELLED, "pause": State.PAUSED}
+            entry.enter(ends.get(job.asked, State.PENDING), now)
+        return entry
+
+    def same_work(self, other: Expected) -> bool:
+        """Whether queue, task, version and payload agree."""
+        names = ("queue", "task", "version")
+        same = all(getattr(self, name) == getattr(other, name) for name in names)
+        return same and _same_json(self.body, other.body)
+
     def adopt(self, message: Message, now: float) -> None:
         """The body and options of a message."""
         for name in ("queue", "task", "body", "version", "priority", "key", "max_attempts"):

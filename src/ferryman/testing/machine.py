@@ -78,6 +78,7 @@ class BackendMachine(RuleBasedStateMachine):
         self.pushed: list[Message] = []
         self.settled: list[Settlement] = []
         self.claims: list[Job] = []
+        self.taken: list[Job] = []
         self.turn = 0
         self.seen: dict[str, Job] = {}
 
@@ -187,6 +188,21 @@ class BackendMachine(RuleBasedStateMachine):
         ids = fit if aimed and fit else [*self.model.jobs, draw.MISSING]
         chosen = [ids[pick % len(ids)] for pick in picks]
         self.model.act(verb, chosen, getattr(self.backend, verb)(chosen))
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(picks=draw.several_picks)
+    def take_out(self, picks: list[int]) -> None:
+        """Copies of whole jobs; those that do not run leave the store."""
+        ids = [*self.model.jobs]
+        chosen = [*dict.fromkeys(ids[pick % len(ids)] for pick in picks)]
+        self.taken += [job for job in map(self.backend.get, chosen) if job is not None]
+        self.model.act(Act.DELETE, chosen, self.backend.delete(chosen))
+
+    @precondition(lambda self: self.taken)
+    @rule(picks=draw.several_picks)
+    def restore(self, picks: list[int]) -> None:
+        jobs = [self.taken[-1 - pick % len(self.taken)] for pick in picks]
+        self.model.restore(jobs, self.backend.restore(jobs))
 
     @rule(queue=draw.queues, verb=st.sampled_from(("pause", "resume", "resume", "purge")))
     def act_on_queue(self, queue: str, verb: str) -> None:

@@ -173,6 +173,22 @@ class Model:
             if verb is Act.DELETE:
                 del self.jobs[job_id]
 
+    def restore(self, jobs: Sequence[Job], answer: Sequence[Pushed]) -> None:
+        """Each job in order: the id decides, then the key that an unfinished one needs."""
+        for job, restored in zip(jobs, answer, strict=True):
+            arrived = Expected.of(job, self._pushes + 1, self._clock.now())
+            known = self.jobs.get(job.id)
+            if known is not None:
+                status = "existing" if arrived.same_work(known) else "conflict"
+            else:
+                taken = arrived.state not in TERMINAL and self._key_is_held(arrived)
+                status = "conflict" if taken else "created"
+            assert (restored.id, restored.status) == (job.id, status), f"{job}: {restored}"
+            self.touched.add(job.id)
+            if status == "created":
+                self._pushes += 1
+                self.jobs[job.id] = arrived
+
     def purge(self, queue: str, answer: int) -> None:
         """Waiting jobs of the queue are gone."""
         gone = [entry.id for entry in self._in(*WAITING) if entry.queue == queue]

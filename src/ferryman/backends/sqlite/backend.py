@@ -14,6 +14,7 @@ from ferryman.backends.sqlite.operators import operate
 from ferryman.backends.sqlite.poll import claimable, poll
 from ferryman.backends.sqlite.push import push
 from ferryman.backends.sqlite.reap import reap
+from ferryman.backends.sqlite.restore import restore
 from ferryman.backends.sqlite.settle import settle
 from ferryman.backends.sqlite.transaction import SQL, Transaction
 from ferryman.backends.sqlite.watch import Watch
@@ -151,6 +152,12 @@ class SqliteBackend:
 
     def delete(self, ids: Sequence[str]) -> Sequence[Acted]:
         return self._operate(Act.DELETE, ids)
+
+    def restore(self, jobs: Sequence[Job]) -> Sequence[Pushed]:
+        if not jobs:
+            return []
+        with self._writing() as tx:
+            return restore(tx, jobs)
 
     def pause_queue(self, queue: str) -> None:
         with self._writing() as tx:

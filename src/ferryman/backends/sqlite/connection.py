@@ -11,8 +11,8 @@ import time
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from ferryman.backends.bell import Bell
 from ferryman.backends.sqlite import forks
-from ferryman.backends.sqlite.bell import Bell
 from ferryman.backends.sqlite.errors import is_busy, leaves_connection_whole, translate
 from ferryman.backends.sqlite.filtering import add_functions
 from ferryman.backends.sqlite.schema import VERSIONS, check_sqlite, identify, migrate
@@ -204,7 +204,7 @@ class _Handle:
         except BaseException as error:
             self.lock.release()
             if isinstance(error, sqlite3.Error):
-                raise translate(error, database.path) from error
+                raise self._explained(error) from error
             raise
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
@@ -212,7 +212,14 @@ class _Handle:
             self.drop_if_broken(error)
         self.lock.release()
         if isinstance(error, sqlite3.Error):
-            raise translate(error, self._database.path) from error
+            raise self._explained(error) from error
+
+    def _explained(self, error: sqlite3.Error) -> Exception:
+        try:
+            self._database.check_file()
+        except BackendRejected as gone:  # which explains every other error
+            return gone
+        return translate(error, self._database.path)
 
     def drop_if_broken(self, error: sqlite3.Error) -> None:
         if not leaves_connection_whole(error):

@@ -10,6 +10,7 @@ import time
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from ferryman.backends.mounts import mount_type
 from ferryman.backends.sqlite import location
 from ferryman.queue.diagnosis import Finding
 
@@ -55,7 +56,7 @@ def file_system(folder: Path) -> Finding:
     if not location.MOUNTS.exists():
         return Finding.ok("file system", "of unknown type")
     mounts = location.MOUNTS.read_text(encoding="utf-8", errors="ignore")
-    kind = location.mount_type(folder.resolve(), mounts)
+    kind = mount_type(folder.resolve(), mounts)
     if kind in _SHARED_FOLDERS:
         return Finding.problem(
             "file system",

@@ -60,20 +60,14 @@ def land_claim(tx: Transaction, claim: Claim, settlement: Settlement) -> Landing
 
 def add_error(tx: Transaction, seq: int, error: JobError) -> None:
     """Append to a job's errors."""
-    text = storable(error.text)
-    tx.run(
-        "add_error",
-        (
-            seq,
-            error.attempt,
-            error.at,
-            error.worker,
-            storable(error.kind),
-            text,
-            storable(error.traceback),
-        ),
-    )
-    tx.run("last_error", {"seq": seq, "text": text})
+    add_errors(tx, seq, [error])
+    tx.run("last_error", {"seq": seq, "text": storable(error.text)})
+
+
+def add_errors(tx: Transaction, seq: int, errors: Sequence[JobError]) -> None:
+    """Keep errors of a job, oldest first; which is its `error` is left to the caller."""
+    if errors:
+        tx.run_many("add_error", [_error_row(seq, error) for error in errors])
 
 
 def add_logs(tx: Transaction, seq: int, lines: Sequence[LogLine]) -> None:
@@ -81,6 +75,11 @@ def add_logs(tx: Transaction, seq: int, lines: Sequence[LogLine]) -> None:
     if lines:
         tx.run_many("add_log", [(seq, line.at, storable(line.text)) for line in lines])
         tx.run("trim_logs", {"seq": seq, "keep": MAX_LOG_LINES})
+
+
+def _error_row(seq: int, error: JobError) -> tuple[object, ...]:
+    texts = (storable(text) for text in (error.worker, error.kind, error.text, error.traceback))
+    return seq, error.attempt, error.at, *texts
 
 
 def _ready_at(now: float, claim: Claim, settlement: Settlement) -> float:

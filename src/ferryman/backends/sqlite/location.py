@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from ferryman.backends.mounts import mount_type
 from ferryman.errors import BackendRejected
 
 MOUNTS: Final = Path("/proc/mounts")
@@ -68,20 +69,6 @@ class Location:
                     f"{folder} is on a network file system ({kind}), where SQLite cannot share a "
                     "database safely: use a local folder, or postgresql:// between machines"
                 )
-
-
-def mount_type(folder: Path, mounts: str) -> str:
-    """The file system type of the mount that holds a folder, from the text of /proc/mounts."""
-    best, kind = -1, ""
-    for line in mounts.splitlines():
-        fields = line.split(" ")
-        if len(fields) < 3:
-            continue
-        point = Path(re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), fields[1]))
-        # Later lines are mounted over earlier ones.
-        if folder.is_relative_to(point) and len(point.parts) >= best:
-            best, kind = len(point.parts), fields[2]
-    return kind
 
 
 def _synchronous(value: str) -> str:

@@ -8,15 +8,16 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ferryman.backends.sqlite.bell import Ear
-from ferryman.backends.sqlite.eye import Eye
+from ferryman.backends.bell import Ear
+from ferryman.backends.sqlite.eye import eye_on
 from ferryman.backends.sqlite.poll import claimable
 from ferryman.errors import BackendRejected
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from ferryman.backends.sqlite.bell import Listener
+    from ferryman.backends.bell import Listener
+    from ferryman.backends.inotify import Eye
     from ferryman.backends.sqlite.connection import Database
     from ferryman.clock import Clock
 
@@ -101,7 +102,7 @@ class Watch:
         except IndexError:
             eye = None
         if eye is None or eye.pid != os.getpid():  # a parent's events are its own
-            eye = Eye.on(self._database.path)
+            eye = eye_on(self._database.path)
         try:
             yield eye
         finally:

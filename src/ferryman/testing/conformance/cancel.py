@@ -144,10 +144,10 @@ class Cancel(Store):
         ]
         assert acted[-1].state is None
 
-    def test_a_thousand_jobs_are_cancelled_at_once(self, backend: Backend) -> None:
-        ids = several(backend, 1_000)
+    def test_many_jobs_are_cancelled_at_once(self, backend: Backend) -> None:
+        ids = several(backend, self.many)
         assert {answer.state for answer in backend.cancel(ids)} == {State.CANCELLED}
-        assert backend.snapshot().count(State.CANCELLED) == 1_000
+        assert backend.snapshot().count(State.CANCELLED) == self.many
 
     def test_cancelling_leaves_other_jobs_alone(self, backend: Backend) -> None:
         first, second = several(backend, 2)

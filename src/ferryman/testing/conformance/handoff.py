@@ -52,10 +52,10 @@ class HandOff(Store):
         for message in batch:
             assert claim(backend, queue=message.queue).id == message.id
 
-    def test_a_thousand_children_fit_in_one_ack(self, backend: Backend) -> None:
+    def test_many_children_fit_in_one_ack(self, backend: Backend) -> None:
         parent = claimed(backend)
-        settle(backend, ack(parent, children=children_of(parent, 1_000)))
-        assert backend.snapshot().count(State.PENDING, "pages") == 1_000
+        settle(backend, ack(parent, children=children_of(parent, self.many)))
+        assert backend.snapshot().count(State.PENDING, "pages") == self.many
 
     def test_the_same_ack_sent_again_pushes_no_second_child(self, backend: Backend) -> None:
         parent = claimed(backend)

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from ferryman.queue.contract import Backend
 
-JOBS = 400
-PAIRS = 200
-
 
 class Processes(Store):
     @pytest.fixture(scope="class")
@@ -40,7 +37,7 @@ class Processes(Store):
     def test_two_processes_never_claim_one_job(
         self, shared: Backend, url: str, rivals: tuple[Rival, Rival]
     ) -> None:
-        ids = several(shared, JOBS)
+        ids = several(shared, self.jobs)
         found = race(
             url, rivals, [{"do": "drain", "worker": w, "queue": "mail", "batch": 3} for w in "ab"]
         )
@@ -50,25 +47,25 @@ class Processes(Store):
     def test_two_processes_pushing_the_same_ids_create_each_job_once(
         self, shared: Backend, url: str, rivals: tuple[Rival, Rival]
     ) -> None:
-        messages = [{"queue": "mail", "task": "send", "id": f"j{n}"} for n in range(PAIRS)]
+        messages = [{"queue": "mail", "task": "send", "id": f"j{n}"} for n in range(self.pairs)]
         found = race(url, rivals, [{"do": "push", "messages": messages}] * 2)
         for (one, first), (other, second) in zip(*found, strict=True):
             assert (one, {first, second}) == (other, {"created", "existing"})
-        assert shared.snapshot().count(State.PENDING) == PAIRS
+        assert shared.snapshot().count(State.PENDING) == self.pairs
 
     def test_two_processes_pushing_the_same_keys_create_one_job_for_each(
         self, shared: Backend, url: str, rivals: tuple[Rival, Rival]
     ) -> None:
-        messages = [{"queue": "mail", "task": "send", "key": f"k{n}"} for n in range(PAIRS)]
+        messages = [{"queue": "mail", "task": "send", "key": f"k{n}"} for n in range(self.pairs)]
         found = race(url, rivals, [{"do": "push", "messages": messages}] * 2)
         for (one, first), (other, second) in zip(*found, strict=True):
             assert (one, {first, second}) == (other, {"created", "existing"})
-        assert shared.snapshot().count(State.PENDING) == PAIRS
+        assert shared.snapshot().count(State.PENDING) == self.pairs
 
     def test_of_two_processes_settling_one_claim_exactly_one_wins(
         self, shared: Backend, url: str, rivals: tuple[Rival, Rival]
     ) -> None:
-        jobs = running(shared, PAIRS)
+        jobs = running(shared, self.pairs)
         held = [(job.id, job.fence, job.worker) for job in jobs]
         settle = {"do": "settle", "claims": held, "queue": "mail"}
         found = race(url, rivals, [settle | {"verdict": "ack"}, settle | {"verdict": "fail"}])
@@ -79,7 +76,7 @@ class Processes(Store):
     def test_two_reaper_processes_return_each_lease_once(
         self, shared: Backend, url: str, rivals: tuple[Rival, Rival]
     ) -> None:
-        jobs = dead(shared, PAIRS)
+        jobs = dead(shared, self.pairs)
         found = race(url, rivals, [{"do": "reap", "batch": 5}] * 2)
         assert Counter(found[0] + found[1]) == Counter(job.id for job in jobs)
         assert {the_job(shared, job.id).attempts for job in jobs} == {1}
@@ -87,7 +84,7 @@ class Processes(Store):
     def test_a_reaper_process_races_an_acking_one(
         self, shared: Backend, url: str, rivals: tuple[Rival, Rival]
     ) -> None:
-        jobs = dead(shared, PAIRS)
+        jobs = dead(shared, self.pairs)
         held = [(job.id, job.fence, job.worker) for job in jobs]
         settle = {"do": "settle", "claims": held, "queue": "mail", "verdict": "ack"}
         acked, reaped = race(url, rivals, [settle, {"do": "reap", "batch": 5}])

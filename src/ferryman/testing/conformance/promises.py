@@ -5,7 +5,8 @@ Promise 7 is in `outage`. What holds only under races and kills is in `races` an
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,6 +42,8 @@ from ferryman.testing.conformance.given import (
 from ferryman.testing.conformance.store import Store, needs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ferryman.queue.contract import Backend
     from ferryman.testing.clock import FakeClock
 
@@ -288,9 +291,13 @@ class Promise6Ids(Store):
 class Promise8Capabilities(Store):
     """What a store cannot hold it says, and the call that needs it raises `Unsupported`."""
 
-    def test_promise_8_a_store_names_itself_and_its_promises(self, backend: Backend) -> None:
+    def test_promise_8_a_store_names_itself_and_its_promises(
+        self, backend: Backend, record_property: Callable[[str, object], None]
+    ) -> None:
         able = backend.capabilities
         assert isinstance(able, Capabilities)
+        # In the report of a run, so that a table of what was proven can be made from it.
+        record_property("capabilities", json.dumps(asdict(able)))
         assert able.backend.strip() == able.backend != ""
         assert able.order in ("strict", "strict per claim", "windowed", "by label")
 

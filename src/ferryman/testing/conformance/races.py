@@ -30,13 +30,10 @@ from ferryman.testing.waiting import wait_until
 if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
 
-JOBS = 300
-PAIRS = 200
-
 
 class Races(Store):
     def test_concurrent_polls_never_hand_one_job_to_two_claimers(self, real: Backend) -> None:
-        ids = several(real, JOBS)
+        ids = several(real, self.jobs)
         found = together(*(partial(drain, real, f"w{number}") for number in range(4)))
         claimed = [job for jobs in found for job in jobs]
         assert sorted(job.id for job in claimed) == sorted(ids)
@@ -49,22 +46,24 @@ class Races(Store):
         assert max(fences.values()) == 1
 
     def test_pushes_from_many_threads_all_arrive(self, real: Backend) -> None:
-        crowd = [[a_message(number) for number in range(PAIRS)] for _ in range(6)]
+        crowd = [[a_message(number) for number in range(self.pairs)] for _ in range(6)]
         found = together(*(partial(push_each, real, messages) for messages in crowd))
         assert all(answer.created for answers in found for answer in answers)
-        assert real.snapshot().count(State.PENDING) == 6 * PAIRS
+        assert real.snapshot().count(State.PENDING) == 6 * self.pairs
 
     def test_concurrent_pushes_of_one_id_create_one_job(self, real: Backend) -> None:
-        messages = [a_message(number) for number in range(PAIRS)]
+        messages = [a_message(number) for number in range(self.pairs)]
         found = together(*(partial(push_each, real, messages) for _ in range(4)))
         for answers in zip(*found, strict=True):
             assert Counter(answer.status for answer in answers) == {"created": 1, "existing": 3}
-        assert real.snapshot().count(State.PENDING) == PAIRS
+        assert real.snapshot().count(State.PENDING) == self.pairs
 
     def test_concurrent_pushes_of_two_bodies_for_one_id_create_one_and_refuse_one(
         self, real: Backend
     ) -> None:
-        rivals = [[a_message(body, id=f"j{n}") for n in range(PAIRS)] for body in ("one", "other")]
+        rivals = [
+            [a_message(body, id=f"j{n}") for n in range(self.pairs)] for body in ("one", "other")
+        ]
         found = together(*(partial(push_each, real, messages) for messages in rivals))
         for one, other in zip(*found, strict=True):
             assert {one.status, other.status} == {"created", "conflict"}
@@ -72,15 +71,15 @@ class Races(Store):
             assert the_job(real, one.id).payload == winner
 
     def test_concurrent_pushes_of_one_key_create_one_job(self, real: Backend) -> None:
-        rivals = [[a_message(key=f"k{n}") for n in range(PAIRS)] for _ in range(4)]
+        rivals = [[a_message(key=f"k{n}") for n in range(self.pairs)] for _ in range(4)]
         found = together(*(partial(push_each, real, messages) for messages in rivals))
         for answers in zip(*found, strict=True):
             assert Counter(answer.status for answer in answers) == {"created": 1, "existing": 3}
             assert len({answer.id for answer in answers}) == 1
-        assert real.snapshot().count(State.PENDING) == PAIRS
+        assert real.snapshot().count(State.PENDING) == self.pairs
 
     def test_cancel_racing_poll_cancels_or_asks(self, real: Backend) -> None:
-        ids = several(real, PAIRS)
+        ids = several(real, self.pairs)
 
         def cancel_each() -> list[State | None]:
             return [real.cancel([job_id])[0].state for job_id in taking_turns(reversed(ids))]
@@ -94,7 +93,7 @@ class Races(Store):
             assert job_id not in started or job.asked == "cancel"
 
     def test_delete_racing_poll_deletes_or_hands_out(self, real: Backend) -> None:
-        ids = several(real, PAIRS)
+        ids = several(real, self.pairs)
 
         def delete_each() -> list[bool]:
             return [real.delete([job_id])[0].refused is None for job_id in taking_turns(ids[::-1])]
@@ -106,13 +105,13 @@ class Races(Store):
             assert (real.get(job_id) is None) is was_deleted
 
     def test_purge_racing_poll_deletes_or_hands_out(self, real: Backend) -> None:
-        several(real, JOBS)
+        several(real, self.jobs)
         polled, purged = together(lambda: len(drain(real, "w1")), lambda: real.purge("mail"))
-        assert polled + purged == JOBS
+        assert polled + purged == self.jobs
         assert real.snapshot().count(State.PROCESSING) == polled
 
     def test_no_claim_follows_the_pause_of_a_queue(self, real: Backend) -> None:
-        several(real, JOBS)
+        several(real, self.jobs)
 
         def pause() -> int:
             wait_until(lambda: real.snapshot().count(State.PROCESSING) > 5, what="some claims")
@@ -123,7 +122,7 @@ class Races(Store):
         assert real.snapshot().count(State.PROCESSING) == at_the_pause
 
     def test_concurrent_retries_of_one_job_start_one_generation(self, real: Backend) -> None:
-        jobs = running(real, PAIRS)
+        jobs = running(real, self.pairs)
         settle_each(real, map(fail, jobs))
 
         def retry_each() -> list[bool]:

@@ -180,13 +180,13 @@ class Reap(Store):
         states = sorted(reaped.state for reaped in backend.reap(limit=2))
         assert states == [State.CANCELLED] * 2 + [State.PENDING] * 2
 
-    def test_a_thousand_leases_of_a_dead_worker_are_reaped_at_once(
+    def test_many_leases_of_a_dead_worker_are_reaped_at_once(
         self, backend: Backend, clock: FakeClock
     ) -> None:
-        several(backend, 1_000)
-        claims(backend, 1_000)
+        several(backend, self.many)
+        claims(backend, self.many)
         clock.advance(61)
-        assert len(backend.reap()) == 1_000
+        assert len(backend.reap()) == self.many
 
     def test_leases_of_a_paused_queue_are_reaped_too(
         self, backend: Backend, clock: FakeClock

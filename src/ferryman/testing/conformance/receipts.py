@@ -49,11 +49,11 @@ class Receipts(Store):
         states = [state_of(backend, job.id) for job in (a, b, c, d, e)]
         assert states == ["completed", "pending", "failed", "pending", "cancelled"]
 
-    def test_a_thousand_claims_are_settled_in_one_batch(self, backend: Backend) -> None:
-        several(backend, 1_000)
-        receipts = backend.settle([ack(job) for job in claims(backend, 1_000)])
+    def test_many_claims_are_settled_in_one_batch(self, backend: Backend) -> None:
+        several(backend, self.many)
+        receipts = backend.settle([ack(job) for job in claims(backend, self.many)])
         assert all(receipt.applied for receipt in receipts)
-        assert backend.snapshot().count(State.COMPLETED) == 1_000
+        assert backend.snapshot().count(State.COMPLETED) == self.many
 
     def test_one_refused_settlement_spoils_no_other(self, backend: Backend) -> None:
         several(backend, 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
@@ -21,6 +21,12 @@ class Store:
     `backend` runs on a clock that only the case moves; `real` is for waits, races and processes.
     """
 
+    many: ClassVar[int] = 1_000
+    """Jobs of the cases that try a large batch; fewer where each job is a request of its own."""
+    jobs: ClassVar[int] = 300
+    pairs: ClassVar[int] = 200
+    """Jobs that two threads or processes want at once, in each of the races."""
+
     @pytest.fixture
     def url(self) -> str:
         raise NotImplementedError("override the fixture `url` with the address of an empty store")
@@ -32,6 +38,13 @@ class Store:
     @pytest.fixture
     def backend(self, url: str, clock: FakeClock) -> Iterator[Backend]:
         store = open_backend(url, clock)
+        yield store
+        store.close()
+
+    @pytest.fixture
+    def other(self, clock: FakeClock) -> Iterator[Backend]:
+        """Another store, from which jobs come to `backend`."""
+        store = open_backend("memory://", clock)
         yield store
         store.close()
 

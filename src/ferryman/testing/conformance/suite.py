@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ferryman.testing.conformance.arrivals import Arrivals
 from ferryman.testing.conformance.cancel import Cancel
 from ferryman.testing.conformance.cells import Cells
 from ferryman.testing.conformance.crash import Crash
@@ -14,6 +15,7 @@ from ferryman.testing.conformance.ids import Ids
 from ferryman.testing.conformance.keys import Keys
 from ferryman.testing.conformance.lifecycle import Lifecycle
 from ferryman.testing.conformance.listing import Listing
+from ferryman.testing.conformance.moving import Moving
 from ferryman.testing.conformance.operators import Operators
 from ferryman.testing.conformance.order import Order
 from ferryman.testing.conformance.outage import Promise7Outage
@@ -34,6 +36,7 @@ from ferryman.testing.conformance.push import Push
 from ferryman.testing.conformance.races import Races
 from ferryman.testing.conformance.reap import Reap
 from ferryman.testing.conformance.receipts import Receipts
+from ferryman.testing.conformance.restore import Restore
 from ferryman.testing.conformance.retry import Retry
 from ferryman.testing.conformance.settle import Settle
 from ferryman.testing.conformance.snapshot import Counts
@@ -73,6 +76,9 @@ class Conformance(
     PausedQueue,
     Retry,
     Operators,
+    Restore,
+    Arrivals,
+    Moving,
     Listing,
     Counts,
     Prune,

@@ -36,12 +36,10 @@ if TYPE_CHECKING:
     from ferryman.job import Job
     from ferryman.queue.contract import Backend
 
-PAIRS = 200
-
 
 class Verdicts(Store):
     def test_of_two_verdicts_on_one_claim_exactly_one_wins(self, real: Backend) -> None:
-        jobs = running(real, PAIRS)
+        jobs = running(real, self.pairs)
         acked, failed = together(
             partial(settle_each, real, map(ack, jobs)), partial(settle_each, real, map(fail, jobs))
         )
@@ -50,21 +48,21 @@ class Verdicts(Store):
             assert state_of(real, job.id) is (State.COMPLETED if was_acked else State.FAILED)
 
     def test_the_same_ending_from_two_threads_is_applied_once(self, real: Backend) -> None:
-        jobs = running(real, PAIRS)
+        jobs = running(real, self.pairs)
         endings = [ack(job, children=children_of(job, 2)) for job in jobs]
         found = together(*(partial(settle_each, real, endings) for _ in range(3)))
         assert all(all(applied) for applied in found)
-        assert real.snapshot().count(State.PENDING, "pages") == 2 * PAIRS
+        assert real.snapshot().count(State.PENDING, "pages") == 2 * self.pairs
 
     def test_a_nack_from_two_threads_is_charged_once(self, real: Backend) -> None:
-        jobs = running(real, PAIRS)
+        jobs = running(real, self.pairs)
         endings = [nack(job, delay=600) for job in jobs]
         together(*(partial(settle_each, real, endings) for _ in range(2)))
         found = [the_job(real, job.id) for job in jobs]
         assert {(job.attempts, len(job.errors)) for job in found} == {(1, 1)}
 
     def test_reap_racing_ack_ends_each_claim_once(self, real: Backend) -> None:
-        jobs = dead(real, PAIRS)
+        jobs = dead(real, self.pairs)
         acked, reaped = together(
             partial(settle_each, real, map(ack, jobs)), partial(reap_all, real)
         )
@@ -74,14 +72,14 @@ class Verdicts(Store):
             assert state_of(real, job.id) is (State.COMPLETED if was_acked else State.PENDING)
 
     def test_two_reapers_return_each_lease_once(self, real: Backend) -> None:
-        jobs = dead(real, PAIRS)
+        jobs = dead(real, self.pairs)
         found = together(*(partial(reap_all, real) for _ in range(3)))
         assert Counter(chain(*found)) == Counter(job.id for job in jobs)
         after = [the_job(real, job.id) for job in jobs]
         assert {(job.attempts, len(job.errors)) for job in after} == {(1, 1)}
 
     def test_heartbeat_racing_reap_holds_the_lease_or_loses_it(self, real: Backend) -> None:
-        jobs = dead(real, PAIRS)
+        jobs = dead(real, self.pairs)
         held, reaped = together(partial(beat_each, real, jobs), partial(reap_all, real))
         returned = set(reaped)
         for job, was_held in zip(jobs, held, strict=True):
@@ -89,14 +87,14 @@ class Verdicts(Store):
             assert state_of(real, job.id) is (State.PROCESSING if was_held else State.PENDING)
 
     def test_a_stale_ack_never_ends_the_claim_of_another_worker(self, real: Backend) -> None:
-        stale = dead(real, PAIRS, backoff=AT_ONCE)
-        real.reap(PAIRS)
+        stale = dead(real, self.pairs, backoff=AT_ONCE)
+        real.reap(self.pairs)
         late_already, done = Event(), Event()
 
         def rival() -> list[bool]:
             late_already.wait(PATIENCE)
             try:
-                return settle_each(real, map(fail, claims(real, PAIRS, worker="w2")))
+                return settle_each(real, map(fail, claims(real, self.pairs, worker="w2")))
             finally:
                 done.set()
 
@@ -106,17 +104,17 @@ class Verdicts(Store):
             return settle_each(real, endings)
 
         late, mine = together(latecomer, rival)
-        assert (any(late), all(mine), len(mine)) == (False, True, PAIRS)
+        assert (any(late), all(mine), len(mine)) == (False, True, self.pairs)
         assert {state_of(real, job.id) for job in stale} == {State.FAILED}
 
     def test_a_heartbeat_in_flight_never_revives_a_settled_job(self, real: Backend) -> None:
-        jobs = running(real, PAIRS)
+        jobs = running(real, self.pairs)
         together(partial(beat_each, real, jobs), partial(settle_each, real, map(ack, jobs)))
         assert {state_of(real, job.id) for job in jobs} == {State.COMPLETED}
         assert not any(beat_each(real, jobs))
 
     def test_cancel_racing_ack_decides_how_the_job_ends(self, real: Backend) -> None:
-        jobs = running(real, PAIRS)
+        jobs = running(real, self.pairs)
 
         def cancel_each() -> list[bool]:
             return [real.cancel([job.id])[0].refused is None for job in taking_turns(jobs)]
@@ -129,11 +127,11 @@ class Verdicts(Store):
             assert state_of(real, job.id) is (State.CANCELLED if was_asked else State.COMPLETED)
 
     def test_a_lost_poll_given_back_races_its_ack(self, real: Backend) -> None:
-        jobs = running(real, PAIRS)
+        jobs = running(real, self.pairs)
 
         def give_up() -> list[bool]:
             listed = [Beat(job.id, job.fence) for job in jobs]
-            for number in taking_turns(range(PAIRS)):
+            for number in taking_turns(range(self.pairs)):
                 real.heartbeat("worker-1", listed[number + 1 :], lease=600, answered=0)
             return []
 
@@ -142,7 +140,7 @@ class Verdicts(Store):
             assert state_of(real, job.id) is (State.COMPLETED if was_acked else State.PENDING)
 
     def test_children_are_there_the_moment_their_parent_is_completed(self, real: Backend) -> None:
-        jobs = running(real, PAIRS)
+        jobs = running(real, self.pairs)
         done = Event()
 
         def complete() -> None:
