@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 PRODUCERS: Final = ("producer-0", "producer-1")
-WORKERS: Final = ("worker-0", "worker-1", "worker-2", "worker-3")
-COURIERS: Final = ("courier-0", "courier-1")
+WORKERS: Final = tuple(f"worker-{number}" for number in range(10))
+COURIERS: Final = tuple(f"courier-{number}" for number in range(3))
 OPERATOR: Final = "operator"
 EVERYONE: Final = (*WORKERS, *COURIERS, *PRODUCERS, OPERATOR)
 

@@ -31,9 +31,30 @@ def _inspect_sqlite(folder: Path) -> Sequence[str]:
     return [] if found == ["ok"] else [f"integrity_check: {text}" for text in found]
 
 
+def _inspect_files(folder: Path) -> Sequence[str]:
+    """One place for each id, no folder without a task, and nothing set aside as unreadable."""
+    root = folder / "queues"
+    places: dict[str, list[str]] = {}
+    wrong = []
+    for queue in (entry for entry in root.iterdir() if not entry.name.startswith(".")):
+        for job in (queue / "pending").iterdir():
+            places.setdefault(job.name, []).append(f"{queue.name}/pending")
+            if not (job / "task.json").exists():
+                wrong.append(f"{queue.name}/pending/{job.name} has no task.json")
+        for end in ("completed", "failed", "cancelled"):
+            for record in (queue / end).glob("*.json"):
+                places.setdefault(record.stem, []).append(f"{queue.name}/{end}")
+        wrong += [f"set aside: {file}" for file in (queue / "quarantine").iterdir()]
+    wrong += [f"{name} is in {found}" for name, found in places.items() if len(found) > 1]
+    return wrong
+
+
 STORES = {
     store.name: store
-    for store in [Store("sqlite", lambda folder: f"sqlite:///{folder}/jobs.db", _inspect_sqlite)]
+    for store in [
+        Store("sqlite", lambda folder: f"sqlite:///{folder}/jobs.db", _inspect_sqlite),
+        Store("file", lambda folder: f"file://{folder}/queues", _inspect_files),
+    ]
 }
 
 REFUSED = {

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ferryman.backends.sqlite.location import NETWORK, Location, mount_type
+from ferryman.backends.mounts import mount_type
+from ferryman.backends.sqlite.location import NETWORK, Location
 from ferryman.errors import BackendRejected
 from ferryman.queue.open import open_backend
 

@@ -1,0 +1,102 @@
+"""Who meets whom: every pair of acts that want the same job, id or key."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from chaos.disk.meetings import Meeting
+from chaos.disk.scenes import (
+    ACK,
+    FAIL,
+    FINISHED,
+    GIVE_BACK,
+    KEYED,
+    LATE,
+    NACK,
+    REPLACING,
+    TWO,
+    A,
+    B,
+)
+from chaos.disk.steps import (
+    heartbeat,
+    message,
+    operate,
+    passes,
+    poll,
+    prune,
+    purge,
+    push,
+    reap,
+    settle,
+)
+
+PAUSED = [push(A, B), operate("pause", "a")]
+EXPIRED = [*TWO, LATE]
+CANCEL, PAUSE, RESUME = operate("cancel", "a"), operate("pause", "a"), operate("resume", "a")
+RETRY, DELETE = operate("retry", "b"), operate("delete", "b")
+
+ENCOUNTERS: Final = (
+    Meeting("push and the same push", [push(B)], push(A), push(A)),
+    Meeting("push and another body", [push(B)], push(A), push(message("a", payload=1))),
+    Meeting("push and another queue", [push(B)], push(A), push(message("a", "scan"))),
+    Meeting("push and the same key", [push(B)], push(KEYED), push(message("l", key="once"))),
+    Meeting("push and poll", [push(B)], push(A), poll()),
+    Meeting("push and purge", [push(B)], push(A), purge("mail")),
+    Meeting("push and delete", FINISHED, push(B), DELETE),
+    Meeting("push and retry", FINISHED, push(B), RETRY),
+    Meeting("replace and poll", [push(A)], push(REPLACING), poll()),
+    Meeting("replace and cancel", [push(A)], push(REPLACING), CANCEL),
+    Meeting("poll and poll", [push(A, B)], poll(), poll()),
+    Meeting("poll and cancel", [push(A, B)], poll(), CANCEL),
+    Meeting("poll and pause", [push(A, B)], poll(), PAUSE),
+    Meeting("poll and delete", [push(A, B)], poll(), DELETE),
+    Meeting("poll and purge", [push(A, B)], poll(), purge("mail")),
+    Meeting("poll and replace", [push(A)], poll(), push(REPLACING)),
+    Meeting("poll and resume", PAUSED, poll(), RESUME),
+    Meeting("poll and reap", [*EXPIRED, push(message("z"))], poll(), reap()),
+    Meeting("ack and reap", EXPIRED, settle(ACK), reap()),
+    Meeting("ack with hand-off and reap", EXPIRED, settle(ACK, children=2), reap()),
+    Meeting("ack and the same ack", TWO, settle(ACK, children=1), settle(ACK, children=1)),
+    Meeting("ack and nack", TWO, settle(ACK), settle(NACK)),
+    Meeting("ack and cancel", TWO, settle(ACK, children=1), CANCEL),
+    Meeting("ack and pause", TWO, settle(ACK), PAUSE),
+    Meeting("ack and push", TWO, settle(ACK), push(A)),
+    Meeting("ack and a replacing push", TWO, settle(ACK), push(REPLACING)),
+    Meeting("ack and retry", TWO, settle(ACK), operate("retry", "a")),
+    Meeting("ack with hand-off and retry", TWO, settle(ACK, children=1), operate("retry", "a")),
+    Meeting("ack and delete", TWO, settle(ACK), operate("delete", "a")),
+    Meeting("nack and reap", EXPIRED, settle(NACK), reap()),
+    Meeting("nack and cancel", TWO, settle(NACK), CANCEL),
+    Meeting("nack and pause", TWO, settle(NACK), PAUSE),
+    Meeting("give back and poll", TWO, settle(GIVE_BACK), poll()),
+    Meeting("give back and cancel", TWO, settle(GIVE_BACK), CANCEL),
+    Meeting("fail and retry", TWO, settle(FAIL), RETRY),
+    Meeting("fail and reap", EXPIRED, settle(FAIL), reap()),
+    Meeting("heartbeat and reap", EXPIRED, heartbeat(percent=5.0), reap()),
+    Meeting("heartbeat and cancel", TWO, heartbeat(checkpoint="1"), CANCEL),
+    Meeting("reap and reap", EXPIRED, reap(), reap()),
+    Meeting("reap and ack", EXPIRED, reap(), settle(ACK, children=1)),
+    Meeting("reap and heartbeat", EXPIRED, reap(), heartbeat()),
+    Meeting("reap and cancel", EXPIRED, reap(), CANCEL),
+    Meeting("reap and poll", [push(message("a", expires=20.0), B), passes(30)], reap(), poll()),
+    Meeting("cancel and poll", [push(A, B)], CANCEL, poll()),
+    Meeting("cancel and ack", TWO, CANCEL, settle(ACK, children=1)),
+    Meeting("cancel and cancel", [push(A, B)], CANCEL, CANCEL),
+    Meeting("cancel and pause", TWO, CANCEL, PAUSE),
+    Meeting("pause and poll", [push(A, B)], PAUSE, poll()),
+    Meeting("pause and nack", TWO, PAUSE, settle(NACK)),
+    Meeting("resume and poll", PAUSED, RESUME, poll()),
+    Meeting("resume and cancel", PAUSED, RESUME, CANCEL),
+    Meeting("retry and retry", FINISHED, RETRY, RETRY),
+    Meeting("retry and poll", FINISHED, RETRY, poll()),
+    Meeting("retry and delete", FINISHED, RETRY, DELETE),
+    Meeting("retry and push", FINISHED, RETRY, push(B)),
+    Meeting("retry and prune", [*FINISHED, passes(2 * 86_400.0)], RETRY, prune()),
+    Meeting("delete and push", [push(A, B)], DELETE, push(B)),
+    Meeting("delete and poll", [push(A, B)], DELETE, poll()),
+    Meeting("delete and retry", FINISHED, DELETE, RETRY),
+    Meeting("purge and push", [push(A, B)], purge("mail"), push(message("z"))),
+    Meeting("purge and poll", [push(A, B)], purge("mail"), poll()),
+    Meeting("prune and push", [*FINISHED, passes(2 * 86_400.0)], prune(), push(A)),
+)

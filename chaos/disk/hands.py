@@ -1,0 +1,94 @@
+"""People who use their hands on a store, and the acts that take in what they left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from chaos.disk.scenes import FAIL, A, B, Scene
+from chaos.disk.steps import Step, message, operate, poll, push, settle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chaos.disk.steps import Stage
+    from ferryman.backends.files.disk import Disk
+
+_DROPPED: Final = b'{"task": "task", "payload": {"by": "hand"}}'
+_BY_HAND: Final = {"by": "hand"}
+
+
+def by_hand(do: Callable[[Disk, str], object], same_as: Step | None = None) -> Step:
+    """Something done to the files; `same_as` is the verb by which the reference follows."""
+
+    def played(stage: Stage) -> None:
+        if stage.files is not None:
+            do(*stage.files)
+        elif same_as is not None:
+            same_as.do(stage)
+
+    return Step("by hand", played, lasting=False)
+
+
+def _folder(disk: Disk, root: str) -> None:
+    disk.make_folder(f"{root}/mail/pending/h")
+    disk.create(f"{root}/mail/pending/h/task.json", _DROPPED, sync=False)
+
+
+def _file(disk: Disk, root: str) -> None:
+    disk.create(f"{root}/mail/pending/h.json", _DROPPED, sync=False)
+
+
+def _moved_file(disk: Disk, root: str) -> None:
+    disk.rename(f"{root}/mail/failed/h.json", f"{root}/mail/pending/h.json")
+
+
+def _moved_folder(disk: Disk, root: str) -> None:
+    disk.make_folder(f"{root}/mail/pending/h")
+    disk.rename(f"{root}/mail/failed/h.json", f"{root}/mail/pending/h/task.json")
+
+
+def _copied(disk: Disk, root: str) -> None:
+    content = disk.read(f"{root}/mail/pending/a/task.json")
+    disk.make_folder(f"{root}/mail/pending/h")
+    disk.create(f"{root}/mail/pending/h/task.json", content or b"", sync=False)
+
+
+def _corrupt(disk: Disk, root: str) -> None:
+    disk.make_folder(f"{root}/mail/pending/h")
+    disk.create(f"{root}/mail/pending/h/task.json", b'{"task": "tas', sync=False)
+
+
+def _stray(disk: Disk, root: str) -> None:
+    disk.create(f"{root}/mail/pending/notes.txt", b"call Bob", sync=False)
+
+
+def _hints_gone(disk: Disk, root: str) -> None:
+    for name in disk.names(f"{root}/mail/.ready") or ():
+        disk.unlink(f"{root}/mail/.ready/{name}")
+
+
+DROPPED = push(message("h", payload=_BY_HAND, max_attempts=5, backoff=None))
+FAILED = [push(message("h", payload=_BY_HAND), A), poll(), settle(FAIL, "h")]
+BACK = operate("retry", "h")
+
+HANDS: Final = (
+    Scene("adopt a dropped folder", [push(B), by_hand(_folder, DROPPED)], poll(), by_hand=True),
+    Scene("adopt a dropped file", [push(B), by_hand(_file, DROPPED)], poll(), by_hand=True),
+    Scene("adopt a file moved back", [*FAILED, by_hand(_moved_file, BACK)], poll(), by_hand=True),
+    Scene(
+        "adopt a folder moved back", [*FAILED, by_hand(_moved_folder, BACK)], poll(), by_hand=True
+    ),
+    Scene("set a torn file aside", [push(B), by_hand(_corrupt)], poll(), by_hand=True, aside=1),
+    Scene("set a stray file aside", [push(B), by_hand(_stray)], poll(), by_hand=True, aside=1),
+    Scene("rebuild", [push(A, B), by_hand(_hints_gone)], poll(), by_hand=True),
+    Scene(
+        "rebuild with every kind",
+        [
+            push(A, B, message("d", delay=30.0), message("e", expires=500.0)),
+            operate("pause", "b"),
+            by_hand(_hints_gone),
+        ],
+        poll(),
+        by_hand=True,
+    ),
+)

@@ -1,0 +1,164 @@
+"""Taking in jobs without hints: dropped by hand, edited, moved back, or left by a killed push."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ferryman.backends.files.document import (
+    Unreadable,
+    add_history,
+    check,
+    history_text,
+    parse,
+    row_of,
+)
+from ferryman.backends.files.finish import finish_if_ended
+from ferryman.backends.files.hints import announce
+from ferryman.backends.files.names import name_of, text_of
+from ferryman.backends.files.place import held
+from ferryman.backends.files.quarantine import set_aside, young
+from ferryman.backends.files.reading import find_in, read_job
+from ferryman.backends.files.removal import forget_job, mark_paused, remove_job
+from ferryman.job import TERMINAL, State
+
+if TYPE_CHECKING:
+    from ferryman.backends.files.desk import Desk
+    from ferryman.backends.files.layout import Folders
+    from ferryman.backends.files.place import Held
+    from ferryman.backends.files.row import Row
+
+ABANDONED: Final = 60.0
+"""Seconds after which a folder without a task is nobody's work in progress."""
+
+
+class Adoption:
+    """Judges a job's folder that has no mark; everything happens under the job's lock."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._store = desk.store
+
+    def adopt(self, place: Held) -> bool:
+        """Whether the folder holds a job; then it has its hints and its mark."""
+        try:
+            row = self._read(place)
+        except Unreadable as error:
+            self.set_aside(place, str(error))
+            return False
+        if row is None:
+            self._clear(place)
+            return False
+        if finish_if_ended(self._store, place, row) or self.is_second(place, row):
+            return False
+        if not row.own_facts and row.seq == 0:
+            self._write_down(place, row)
+        self.restore_hints(place, row)
+        return True
+
+    def restore_hints(self, place: Held, row: Row) -> None:
+        """Write whatever leads to a job: its place in line, its mark as paused, or its lease's."""
+        leased = read_job(self._store, place)
+        if leased is not None and leased.state is State.PROCESSING and leased.worker is not None:
+            content = self._store.disk.read("lease.json", place.lock) or b""
+            nonce = self._store.nonce()
+            path = self._desk.index.path(leased.worker, row.queue, place.name, leased.fence, nonce)
+            self._desk.index.create(path, content)
+        else:
+            mark_paused(self._store, place, row.state is State.PAUSED)
+            announce(self._store, place.folders, [row], self._store.now())
+        self._store.disk.set_hinted(place.lock, True)
+
+    def take_file(self, folders: Folders, file: str) -> bool:
+        """Make a job of `pending/<name>.json`: a folder is made and the file moved into it."""
+        path, name = f"{folders.pending}/{file}", file.removesuffix(".json")
+        if young(self._store, path) and not _whole(self._store.disk.read(path)):
+            return False
+        if not file.endswith(".json") or not name:
+            set_aside(self._store, folders, path, file, "it is no task.json and no folder of one")
+            return False
+        self._store.disk.make_folder(folders.job(name))
+        with held(self._store, folders, name) as place:
+            if place is None:
+                return False
+            if self._store.disk.exists("task.json", place.lock):
+                set_aside(self._store, folders, path, name, f"the job {name!r} waits already")
+                return False
+            self._store.disk.rename(path, "task.json", at=place.lock)
+            return self.adopt(place)
+
+    def set_aside(self, place: Held, reason: str) -> bool:
+        """Move an unreadable task out of its folder; False while it may still be written."""
+        folders, disk = place.folders, self._store.disk
+        task = f"{place.path}/task.json"
+        if young(self._store, task):
+            return False
+        if disk.exists("history.json", place.lock):
+            kept = f"{folders.quarantine}/{place.name}.history.json"
+            disk.rename(f"{place.path}/history.json", kept)
+        set_aside(self._store, folders, task, place.name, reason)
+        remove_job(self._store, place)
+        return True
+
+    def _read(self, place: Held) -> Row | None:
+        """The job; what people left out is filled in, and its seq is 0 until it is written down."""
+        store, name = self._store, place.name
+        content = store.disk.read("task.json", place.lock)
+        if content is None:
+            return None
+        facts = parse(content)
+        row = row_of(facts, place.folders.queue, text_of(name))
+        past = store.disk.read("history.json", place.lock)
+        if past is not None:
+            add_history(row, parse(past))
+            return row
+        complete = {"id", "created_at", "ready_at", "seq"} <= facts.keys()
+        if complete and name_of(row.id) == name and row.state not in TERMINAL:
+            return row
+        now = store.now()
+        if name_of(row.id) != name:
+            row.id = text_of(name)
+        check(row)
+        if row.state in TERMINAL:
+            row.renew(now)
+        row.seq = 0
+        row.own_facts = False
+        row.created_at = row.created_at or now
+        row.ready_at = row.ready_at if "ready_at" in facts else now
+        return row
+
+    def _write_down(self, place: Held, row: Row) -> None:
+        row.seq = self._store.next_seq(self._store.now())
+        row.own_facts = True
+        self._store.put_in(place, "history.json", history_text(row), sync=True)
+
+    def is_second(self, place: Held, row: Row) -> bool:
+        """Whether another queue has the id: then this folder goes, or is set aside."""
+        for queue in self._store.queues():
+            others = self._store.folders(queue)
+            mine = queue == place.folders.queue
+            other = None if mine else find_in(self._store, others, place.name)
+            if other is None or (other.revision, other.generation) < (row.revision, row.generation):
+                continue
+            same = (other.task, other.version, other.body) == (row.task, row.version, row.body)
+            if same or other.revision > row.revision:
+                remove_job(self._store, place)
+                return True
+            reason = f"the job {row.id!r} is in queue {queue!r} already"
+            return self.set_aside(place, reason)
+        return False
+
+    def _clear(self, place: Held) -> None:
+        """A folder without a task: the rest of a removed job, unless somebody just makes it."""
+        found = self._store.disk.look(place.path)
+        if found is None:
+            return
+        if found.hinted or self._store.file_clock.now() - found.changed_at > ABANDONED:
+            forget_job(self._store, place)
+
+
+def _whole(content: bytes | None) -> bool:
+    try:
+        parse(content or b"")
+    except Unreadable:
+        return False
+    return True

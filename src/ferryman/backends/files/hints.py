@@ -1,0 +1,58 @@
+"""Who may be next: append-only logs beside the jobs. Hints, never truth, never synced.
+
+`.ready/<priority>.<start>m` and `…h` hold one line `[ready_at, seq, task, id]` for each time a job
+became pending, in the minute or hour in which it is due; `.expiring/` holds deadlines alike.
+A job that is at rest with its hints written carries the sticky bit on its folder.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from ferryman.job import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ferryman.backends.files.layout import Folders
+    from ferryman.backends.files.row import Row
+    from ferryman.backends.files.store import Store
+
+MINUTE: Final = 60
+HOUR: Final = 3_600
+
+_line = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+
+
+def announce(store: Store, folders: Folders, rows: Iterable[Row], now: float) -> None:
+    """Write the hints for rows that are, or are about to be, pending or paused."""
+    lines: dict[str, list[str]] = {}
+    for row in rows:
+        if row.state is State.PENDING:
+            path = f"{folders.ready}/{row.priority}.{bucket(row.ready_at, now)}"
+            line = _line([row.ready_at, row.seq, row.task, row.id])
+            lines.setdefault(path, []).append(line)
+        if row.deadline is not None:
+            path = f"{folders.expiring}/0.{bucket(row.deadline, now)}"
+            line = _line([row.deadline, row.seq, row.task, row.id])
+            lines.setdefault(path, []).append(line)
+    for path, texts in lines.items():
+        # The first line break ends a line that a full disk may have torn.
+        store.disk.append(path, ("\n" + "\n".join(texts) + "\n").encode())
+
+
+def bucket(moment: float, now: float) -> str:
+    """The log for a moment: the minute when it is due within the hour, else the hour."""
+    due = int(max(moment, now))
+    return f"{due - due % HOUR}h" if due > now + HOUR else f"{due - due % MINUTE}m"
+
+
+def parse_bucket(name: str) -> tuple[int, int, int] | None:
+    """Priority, first second and end of a log's name; None for what is no log."""
+    try:
+        priority, start = name.rsplit(".", 1)
+        length = {"m": MINUTE, "h": HOUR}[start[-1]]
+        return int(priority), int(start[:-1]), int(start[:-1]) + length
+    except (ValueError, KeyError, IndexError):
+        return None

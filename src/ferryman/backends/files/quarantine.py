@@ -1,0 +1,64 @@
+"""Files that cannot be used are set aside with the reason, and hide nothing else."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferryman.backends.files.layout import Folders
+    from ferryman.backends.files.store import Store
+
+YOUNG: Final = 2.0
+"""Seconds for which a file may still be in the making: people and scripts write in steps."""
+
+_REASON: Final = ".reason.txt"
+_log = logging.getLogger("ferryman.files")
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A file in quarantine. `at` is when it was set aside, by the file system's time."""
+
+    queue: str
+    path: str
+    reason: str
+    at: float
+
+
+def set_aside(store: Store, folders: Folders, path: str, name: str, reason: str) -> None:
+    """Move a file to `quarantine/<name>.json`; the reason stands beside it, written first."""
+    stem = f"{folders.quarantine}/{name}"
+    if store.disk.exists(f"{stem}.json"):
+        stem = f"{stem},{store.nonce()}"
+    text = f"{reason}\nIt was {path}.\nMend it and move it back, or delete it with this file.\n"
+    store.put_hint(f"{stem}{_REASON}", text.encode())
+    store.disk.rename(path, f"{stem}.json")
+    store.disk.sync_folder(folders.quarantine)
+    _log.warning("queue %r: %s was set aside in %s.json: %s", folders.queue, path, stem, reason)
+
+
+def young(store: Store, path: str) -> bool:
+    """Whether a file changed so recently that somebody may be about to finish it."""
+    found = store.disk.look(path)
+    return found is not None and store.file_clock.now() - found.changed_at < YOUNG
+
+
+def troubles(store: Store) -> Sequence[Trouble]:
+    """What lies in quarantine, in every queue."""
+    found = []
+    for queue in store.queues():
+        folder = store.folders(queue).quarantine
+        for name in sorted(store.disk.names(folder) or ()):
+            if name.endswith((_REASON, ".history.json")):
+                continue
+            path = f"{folder}/{name}"
+            note = f"{path.removesuffix('.json')}{_REASON}"
+            reason = (store.disk.read(note) or b"somebody put it there").decode(errors="replace")
+            seen = store.disk.look(note) or store.disk.look(path)
+            at = 0.0 if seen is None else seen.changed_at
+            found.append(Trouble(queue, path, reason.partition("\n")[0], at))
+    return found

@@ -1,0 +1,39 @@
+"""Taking a job's folder away, its task first: what has no task is no job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ferryman.backends.files.place import Held, Place
+    from ferryman.backends.files.store import Store
+
+FILES = ("task.json", "history.json", "ask.json", "lease.json")
+
+
+def remove_job(store: Store, place: Held) -> None:
+    """Empty and remove a locked job's folder. What people put beside the files keeps it there."""
+    for file in FILES:
+        store.disk.unlink(file, place.lock)
+    store.disk.remove_folder(place.path)
+
+
+def forget_job(store: Store, place: Held) -> None:
+    """Remove a job for which no record stands: its task first, and for good.
+
+    Otherwise a loss of power could bring back the task without its past, as a job to which nothing
+    had happened yet.
+    """
+    store.disk.unlink("task.json", place.lock)
+    if store.disk.exists("history.json", place.lock):
+        store.disk.sync_folder(place.path, place.lock)
+    remove_job(store, place)
+
+
+def mark_paused(store: Store, place: Place, paused: bool) -> None:
+    """Keep the list of paused jobs, by which they are counted. A hint: `history.json` decides."""
+    marker = f"{place.folders.paused_jobs}/{place.name}"
+    if not paused:
+        store.disk.unlink(marker)
+    elif not store.disk.exists(marker):
+        store.disk.create(marker, b"", sync=False)
