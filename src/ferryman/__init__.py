@@ -35,6 +35,7 @@ __all__ = [
     "Snooze",
     "State",
     "StillUnfinished",
+    "Supervisor",
     "Task",
     "TaskError",
     "Tasks",
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from ferryman.message import Message
     from ferryman.outcomes import Cancel, Fail, Retry, Snooze
     from ferryman.retry import Backoff
+    from ferryman.service.supervisor import Supervisor
     from ferryman.tasks.handle import Handle
     from ferryman.tasks.options import Options
     from ferryman.tasks.task import Task
@@ -87,6 +89,7 @@ else:
         "message": ("Message",),
         "outcomes": ("Cancel", "Fail", "Retry", "Snooze"),
         "retry": ("Backoff",),
+        "service.supervisor": ("Supervisor",),
         "tasks.handle": ("Handle",),
         "tasks.options": ("Options",),
         "tasks.task": ("Task",),

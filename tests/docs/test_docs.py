@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from scripts import capabilities
+from scripts import contract
+
+from ferryman.queue.open import BACKENDS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -84,9 +86,34 @@ def test_links_between_pages_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{name(page)}: {target}"
 
 
-def test_the_capability_table_is_the_one_of_now() -> None:
-    text = capabilities.PAGE.read_text()
-    assert capabilities.page(text) == text, "run python scripts/capabilities.py"
+def test_the_table_of_the_contract_is_of_this_suite_and_these_backends() -> None:
+    shown = {row[0]: row[1:] for row in contract_table()}
+    collected = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "--collect-only",
+            "tests/conformance/test_memory.py",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    cases = collected.stdout.count("::test_")
+    skipped = [row for name, row in shown.items() if name.startswith("cases skipped")]
+    for column, backend in enumerate(shown[""]):
+        counted = int(shown["cases passed"][column]) + sum(int(row[column]) for row in skipped)
+        assert counted == cases, f"{backend}: run python scripts/contract.py"
+    # S3 joins the table when its cases join `make test`.
+    assert {*BACKENDS} - {"s3"} == {*shown[""]}, "run python scripts/contract.py"
+
+
+def contract_table() -> list[list[str]]:
+    text = contract.PAGE.read_text().partition(contract.START)[2].partition(contract.END)[0]
+    return [[cell.strip() for cell in row.split("|")[1:-1]] for row in text.splitlines()]
 
 
 def test_the_docs_name_every_event_that_the_code_emits() -> None:

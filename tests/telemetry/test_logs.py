@@ -308,7 +308,9 @@ def test_every_event_that_the_engine_emits_has_words() -> None:
     emitted = set()
     for source in SOURCES.rglob("*.py"):
         emitted |= set(re.findall(r'emit\(\s*"([a-z]+\.[a-z_]+)"', source.read_text()))
-    named = set(re.findall(r'"((?:job|worker|loop|process|backend|history)\.[a-z_]+)":', _source()))
+    named = set(
+        re.findall(r'"((?:job|worker|loop|process|backend|history|sync)\.[a-z_]+)":', _source())
+    )
     assert emitted - named == set()
 
 

@@ -58,6 +58,8 @@ class EventLog:
             "backend.unavailable": self._backend_unavailable,
             "backend.call": self._backend_called,
             "history.pruned": self._history_pruned,
+            "sync.passed": self._sync_passed,
+            "sync.failed": self._sync_failed,
             "job.unsettled": self._job_unsettled,
         }
 
@@ -197,6 +199,13 @@ class EventLog:
 
     def _history_pruned(self, event: Event) -> None:
         _log(BACKEND, logging.INFO, event.name, "history pruned", {"count": event["count"]})
+
+    def _sync_passed(self, event: Event) -> None:
+        _log(BACKEND, logging.DEBUG, event.name, "synced", dict(event.facts))
+
+    def _sync_failed(self, event: Event) -> None:
+        fields = {"failures": event["failures"], **_raised(event["error"])}
+        _log(BACKEND, logging.WARNING, event.name, "sync failed, trying again", fields)
 
 
 def _log(logger_name: str, level: int, name: str, text: str, fields: Mapping[str, Any]) -> None:

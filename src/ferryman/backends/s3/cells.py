@@ -1,0 +1,117 @@
+"""Small shared values with compare-and-set, one object each."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from ferryman.backends.files.document import Unreadable, parse
+from ferryman.backends.files.names import LONGEST, name_of
+from ferryman.backends.s3.answers import Lost
+from ferryman.errors import BackendRejected, BackendUnavailable
+from ferryman.ids import new_id
+from ferryman.queue.answers import Cell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferryman.backends.s3.answers import Object
+    from ferryman.backends.s3.node import Node
+
+_TRIES: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A cell as its object tells it; `cell` is None once it was deleted or has expired."""
+
+    etag: str | None
+    version: int
+    cell: Cell | None
+
+
+class Cells:
+    """What was read is kept by its etag: a listing tells which cells have changed since."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._known: dict[str, Object] = {}
+
+    def read(self, prefix: str) -> Sequence[Cell]:
+        """Living cells whose key starts with `prefix`, by key."""
+        name = name_of(prefix) if prefix else ""
+        # The name of a longer key may be cut before the prefix ends.
+        start = self._node.home.cells + (name if len(name.encode()) < LONGEST // 2 else "")
+        entries = list(self._node.bucket.list(start))
+        known = self._known
+        stale = [
+            entry.key
+            for entry in entries
+            if entry.key not in known or known[entry.key].etag != entry.etag
+        ]
+        for key, found in zip(stale, self._node.each(self._node.bucket.get, stale), strict=True):
+            if found is None:
+                known.pop(key, None)
+            else:
+                known[key] = found
+        objects = [known[entry.key] for entry in entries if entry.key in known]
+        cells = [self._stored(found).cell for found in objects]
+        living = [cell for cell in cells if cell is not None and cell.key.startswith(prefix)]
+        return sorted(living, key=lambda cell: cell.key)
+
+    def write(
+        self, key: str, value: str | None, *, expect: int | None, ttl: float | None
+    ) -> Cell | None:
+        """Write or delete if the version is the expected one; see the contract."""
+        place = self._node.home.cell(key)
+        for _ in range(_TRIES):
+            stored = self._stored(self._node.bucket.get(place))
+            if stored.cell is not None and stored.cell.key != key:
+                raise BackendRejected(
+                    f"the cell {key!r} has the name of cell {stored.cell.key!r}: choose another key"
+                )
+            if expect is not None and expect != (stored.cell.version if stored.cell else 0):
+                return None
+            if value is None and stored.cell is None:
+                return None
+            done = self._put(place, key, value, ttl, stored)
+            if done is not None:
+                return stored.cell if value is None else done
+        raise BackendUnavailable(f"the cell {key!r} is written by many at once: try again")
+
+    def _put(
+        self, place: str, key: str, value: str | None, ttl: float | None, stored: Stored
+    ) -> Cell | None:
+        version = stored.version + (value is not None)
+        expires_at = None if ttl is None else self._node.store.now() + ttl
+        facts = {
+            "key": key,
+            "value": value,
+            "version": version,
+            "expires_at": expires_at,
+            "nonce": new_id(),
+        }
+        body = json.dumps(facts, ensure_ascii=False, indent=2).encode() + b"\n"
+        bucket = self._node.bucket
+        put = (
+            partial(bucket.put_new, place, body)
+            if stored.etag is None
+            else partial(bucket.put_over, place, body, stored.etag)
+        )
+        return None if isinstance(put(), Lost) else Cell(key, value or "", version, expires_at)
+
+    def _stored(self, found: Object | None) -> Stored:
+        if found is None:
+            return Stored(None, 0, None)
+        try:
+            facts = parse(found.body)
+            key, value, version = facts["key"], facts["value"], int(facts["version"])
+            expires_at = facts["expires_at"]
+        except (Unreadable, KeyError, TypeError, ValueError):
+            # Nothing that a cell holds is worth stopping for: the next write mends it.
+            return Stored(found.etag, int(found.modified), None)
+        lives = expires_at is None or expires_at > self._node.store.now()
+        cell = Cell(key, value, version, expires_at) if lives and value is not None else None
+        return Stored(found.etag, version, cell)

@@ -1,0 +1,77 @@
+"""What only this store can know about itself: its endpoint, its mirror, its quarantine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferryman.backends.files.quarantine import troubles
+from ferryman.backends.s3.home import FORMAT
+from ferryman.backends.s3.location import Consistency
+from ferryman.backends.s3.probe import probe, probe_quickly
+from ferryman.queue.diagnosis import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferryman.backends.s3.node import Node
+
+
+def diagnose(node: Node, *, deep: bool) -> Sequence[Finding]:
+    """Every probe; `deep` lets several writers race for each condition."""
+    look = probe if deep else probe_quickly
+    node.check()
+    return [
+        Finding.ok("format", f"version {FORMAT} in s3://{node.bucket.name}/{node.home.base}"),
+        _consistency(node),
+        *look(node.bucket, node.home.probe).findings(),
+        _mirror(node),
+        _duplicates(node),
+        _quarantine(node),
+    ]
+
+
+def _consistency(node: Node) -> Finding:
+    if node.location.consistency is Consistency.STRICT:
+        return Finding.ok("consistency", "strict: the bucket decides who gets a job")
+    return Finding.warning(
+        "consistency",
+        "relaxed: nodes claim by themselves, and a job may run twice",
+        "leave consistency=relaxed out of the URL, unless nodes must work offline",
+    )
+
+
+def _duplicates(node: Node) -> Finding:
+    """Second ends of one job; only relaxed nodes can make them."""
+    prefixes = [node.home.duplicate(queue, "", "") for queue in node.store.queues()]
+    found = [
+        entry.key
+        for prefix in prefixes
+        for entry in node.bucket.list(prefix.rpartition("/")[0] + "/")
+    ]
+    if not found:
+        return Finding.ok("duplicates", "no job was finished twice")
+    return Finding.warning(
+        "duplicates",
+        f"{len(found)} job(s) were finished twice, such as {found[0]}",
+        "use consistency=strict if that must not be; delete the objects once you have seen them",
+    )
+
+
+def _mirror(node: Node) -> Finding:
+    age = node.sync.age
+    root = node.store.layout.root
+    if age is None:
+        return Finding.ok("mirror", f"{root} was not synced yet; the first poll does it")
+    return Finding.ok("mirror", f"{root} was synced {age:,.0f} s ago")
+
+
+def _quarantine(node: Node) -> Finding:
+    found = troubles(node.store)
+    if not found:
+        return Finding.ok("quarantine", "empty")
+    first = found[0]
+    return Finding.warning(
+        "quarantine",
+        f"{len(found)} file(s) were set aside, such as {first.path}: {first.reason}",
+        "mend each and move it back to pending/, or delete it with its .reason.txt",
+    )

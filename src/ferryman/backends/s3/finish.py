@@ -1,0 +1,65 @@
+"""What follows from a hold that is over; repeatable, and whoever finds it undone does it.
+
+The order is the safety: the record stands before the task goes, so that at every moment one of them
+tells that the id is known; the children stand before the record says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ferryman.backends.files.document import record_text
+from ferryman.backends.files.names import name_of
+from ferryman.backends.s3.moving import move
+from ferryman.backends.s3.push import push
+from ferryman.backends.s3.sight import read_record
+
+if TYPE_CHECKING:
+    from ferryman.backends.files.row import Row
+    from ferryman.backends.s3.answers import Object
+    from ferryman.backends.s3.node import Node
+    from ferryman.backends.s3.sight import Sight
+
+
+def finish(node: Node, sight: Sight) -> None:
+    """Write the record, hand over the children, take the task away; then show it locally."""
+    row = sight.row
+    name = name_of(row.id)
+    if sight.gone:
+        move(node, sight)
+    else:
+        etag = _record(node, sight, name)
+        if row.children:
+            push(node, row.children)
+            if etag is not None:
+                key = node.home.record(row.queue, row.state, name)
+                node.bucket.put_over(key, record_text(row, handed_off=True), etag)
+            row.children = ()
+    for state, found in sight.records.items():
+        if sight.gone or state is not row.state:
+            node.bucket.delete(node.home.record(row.queue, state, name), found)
+    if sight.task is not None:
+        node.bucket.delete(node.home.task(row.queue, name), sight.task)
+    node.mirror.keep(replace(sight, owed=False))
+
+
+def _record(node: Node, sight: Sight, name: str) -> str | None:
+    """Put the record where it belongs; its etag, or None if a later one stands there."""
+    row = sight.row
+    if sight.recorded:
+        return sight.records.get(row.state)
+    key, body = node.home.record(row.queue, row.state, name), record_text(row)
+    written = node.bucket.put_new(key, body)
+    if isinstance(written, str):
+        return written
+    return None if written.found is None else _over_older(node, key, body, row, written.found)
+
+
+def _over_older(node: Node, key: str, body: bytes, row: Row, found: Object) -> str | None:
+    there = read_record(found.body, row.queue, name_of(row.id), row.state)
+    if there is None or there.generation < row.generation:
+        written = node.bucket.put_over(key, body, found.etag)
+        return written if isinstance(written, str) else None
+    # Another finisher's: what it handed over need not be marked again.
+    return found.etag if there.children and there.generation == row.generation else None

@@ -1,0 +1,140 @@
+"""What every verb of one process works with: the bucket, the local tree, and threads."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from ferryman.backends.files.desk import Desk
+from ferryman.backends.files.disk import LocalDisk
+from ferryman.backends.files.location import Location as LocalFolder
+from ferryman.backends.files.store import Store
+from ferryman.backends.s3.doubts import Doubts
+from ferryman.backends.s3.home import Home
+from ferryman.backends.s3.mirror import Mirror
+from ferryman.backends.s3.pausing import Pausing
+from ferryman.backends.s3.shared_clock import SharedClock
+from ferryman.backends.s3.sync import Sync
+from ferryman.clock import SystemClock
+from ferryman.errors import BackendUnavailable
+from ferryman.ids import new_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from concurrent.futures import Future
+
+    from ferryman.backends.s3.bucket import Bucket
+    from ferryman.backends.s3.location import Location
+    from ferryman.backends.s3.sight import Sight
+    from ferryman.clock import Clock
+
+    T = TypeVar("T")
+    U = TypeVar("U")
+
+THREADS: Final = 16
+_JOB: Final = "ferryman-s3-job"
+
+
+class Node:
+    """One process at one bucket. `claims` are the latest sights of what was claimed here.
+
+    The store's time is the server's, unless a clock was injected. The local tree is a mirror: what
+    it loses is read again, so nothing in it waits for a disk.
+    """
+
+    def __init__(self, location: Location, root: str, bucket: Bucket, clock: Clock) -> None:
+        self.location = location
+        self.bucket = bucket
+        self.home = Home(location)
+        self.folder = LocalFolder(root, durable=False)
+        disk = LocalDisk(durable=False)
+        self.clock: Clock = bucket.clock() if isinstance(clock, SystemClock) else clock
+        self.store = Store(root, disk, Micros(self.clock))
+        with self.store.verb():
+            self.folder.prepare(disk)
+        self.desk = Desk(self.store)
+        self.doubts = Doubts(self.store)
+        self.mirror = Mirror(self)
+        self.pausing = Pausing(self)
+        self.sync = Sync(self)
+        self.server_clock = SharedClock(self.store, bucket.clock())
+        self.claims: dict[str, Sight] = {}
+        self._registered: set[str] = set()
+        self._pools: tuple[int, ThreadPoolExecutor, ThreadPoolExecutor] | None = None
+
+    def check(self) -> None:
+        """Ask the bucket for the store's mark: an outage never looks like an empty queue."""
+        if self.bucket.get(self.home.format) is None:
+            raise BackendUnavailable(
+                f"s3://{self.bucket.name}/{self.home.format} is gone: was the bucket emptied? "
+                "Restore it, or open the store anew"
+            )
+
+    def register(self, queue: str) -> None:
+        """Let other nodes know that there is such a queue, before its first job enters."""
+        if queue in self._registered:
+            return
+        if not self.store.disk.exists(self.store.folders(queue).ready):
+            self.bucket.put(self.home.queue(queue), new_id().encode())
+        self._registered.add(queue)
+
+    def each(self, act: Callable[[T], U], items: Iterable[T]) -> Sequence[U]:
+        """Do one thing for many jobs at once; all are done before the first error is raised."""
+        items = list(items)
+        # A job's thread that waited for other jobs' threads might wait for itself.
+        inside = threading.current_thread().name.startswith(_JOB)
+        if len(items) < 2 or inside:
+            return [act(item) for item in items]
+        return _gather([self._threads()[0].submit(act, item) for item in items])
+
+    def together(self, requests: Sequence[Callable[[], U]]) -> Sequence[U]:
+        """The requests of one job, at once; they must not call this again."""
+        return _gather([self._threads()[1].submit(request) for request in requests])
+
+    def close(self) -> None:
+        made, self._pools = self._pools, None
+        if made is not None and made[0] == os.getpid():
+            made[1].shutdown()
+            made[2].shutdown()
+        self.store.close()
+        self.bucket.close()
+
+    def _threads(self) -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:
+        """Two pools, so that jobs that wait for their requests never take up their threads."""
+        made = self._pools
+        if made is None or made[0] != os.getpid():
+            made = self._pools = (
+                os.getpid(),
+                ThreadPoolExecutor(THREADS, _JOB),
+                ThreadPoolExecutor(THREADS, "ferryman-s3"),
+            )
+        return made[1], made[2]
+
+
+class Micros:
+    """A clock in whole microseconds, as texts keep them; never ahead of the one it reads."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def now(self) -> float:
+        return math.floor(self._clock.now() * 1e6) / 1e6
+
+    def monotonic(self) -> float:
+        return self._clock.monotonic()
+
+
+def _gather(futures: Sequence[Future[U]]) -> list[U]:
+    answers: list[U] = []
+    error: BaseException | None = None
+    for future in futures:
+        try:
+            answers.append(future.result())
+        except BaseException as raised:
+            error = error or raised
+    if error is not None:
+        raise error
+    return answers

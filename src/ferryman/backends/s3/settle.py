@@ -1,0 +1,95 @@
+"""settle: the end of a claim is one conditional write; what follows from it can be repeated."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from ferryman.backends.files import endings
+from ferryman.backends.files.names import name_of
+from ferryman.backends.files.place import Place
+from ferryman.backends.s3.finish import finish
+from ferryman.backends.s3.sight import see
+from ferryman.backends.s3.swap import swap
+from ferryman.errors import BackendUnavailable
+from ferryman.job import State
+from ferryman.queue.settlement import Receipt, make_receipt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ferryman.backends.files.row import Row
+    from ferryman.backends.s3.node import Node
+    from ferryman.backends.s3.sight import Sight
+    from ferryman.queue.settlement import Settlement
+
+TRIES: Final = 10
+
+
+def settle(node: Node, settlements: Sequence[Settlement]) -> list[Receipt]:
+    """One receipt for each settlement, in order."""
+    receipts: list[Receipt] = []
+    for run in _runs(settlements):
+        receipts += node.each(partial(_settle, node), run)
+    return receipts
+
+
+def _runs(settlements: Sequence[Settlement]) -> Iterator[list[Settlement]]:
+    """Settlements of different jobs, which can end at the same time."""
+    run: list[Settlement] = []
+    ids: set[str] = set()
+    for settlement in settlements:
+        if settlement.job_id in ids:
+            yield run
+            run, ids = [], set()
+        run.append(settlement)
+        ids.add(settlement.job_id)
+    if run:
+        yield run
+
+
+def _settle(node: Node, settlement: Settlement) -> Receipt:
+    job_id, name = settlement.job_id, name_of(settlement.job_id)
+    sight = node.claims.pop(job_id, None)
+    if sight is None or not _holds(sight.row, settlement):
+        place = Place(node.store.folders(settlement.queue), name)
+        sight = node.mirror.read(place)
+    for _ in range(TRIES):
+        if sight is None or not _holds(sight.row, settlement):
+            # What is known here may be old: only the bucket can say that a claim is lost.
+            sight = see(node, settlement.queue, name)
+            if sight is None or sight.gone or not _holds(sight.row, settlement):
+                return _refuse(node, settlement, sight)
+        row = sight.fork()
+        endings.settle(row, settlement, node.store.now())
+        written = swap(node, sight, row)
+        if written is not None:
+            land(node, written)
+            return make_receipt(job_id, True, row.state)
+        sight = None
+    raise BackendUnavailable(f"job {job_id!r} keeps changing: settle it again")
+
+
+def land(node: Node, written: Sight) -> None:
+    """What follows from the write that ended a claim."""
+    node.claims.pop(written.row.id, None)
+    if written.owed:
+        finish(node, written)
+    else:
+        node.mirror.keep(written)
+
+
+def _refuse(node: Node, settlement: Settlement, sight: Sight | None) -> Receipt:
+    """A claim that is not current: applied all the same if this very settlement ended it."""
+    if sight is None or sight.gone:
+        return Receipt(settlement.job_id, False)
+    applied = sight.row.settled == settlement.mark
+    if applied:
+        # Its sender may have died before it could finish what follows.
+        land(node, sight)
+    return make_receipt(settlement.job_id, applied, sight.row.state)
+
+
+def _holds(row: Row, settlement: Settlement) -> bool:
+    claim = (row.fence, row.worker)
+    return row.state is State.PROCESSING and claim == (settlement.fence, settlement.worker)

@@ -1,0 +1,60 @@
+"""The one write that changes a job: the next version of its `lease.json`, if nobody was faster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ferryman.backends.files.names import name_of
+from ferryman.backends.s3.answers import Lost
+from ferryman.backends.s3.errors import Overtaken
+from ferryman.backends.s3.hold import gone_text, hold_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ferryman.backends.files.row import Row
+    from ferryman.backends.s3.node import Node
+    from ferryman.backends.s3.sight import Sight
+
+
+def swap(node: Node, sight: Sight, row: Row, *, turn: int = 0) -> Sight | None:
+    """Make a job what the row says; None if it is no longer as it was seen.
+
+    None may also follow a write that was applied and overtaken at once: whoever gets it looks
+    again, and tells by the fence and the mark of the settlement.
+    """
+    change = sight.change + 1
+    body = hold_text(row, sight.task or "", change, node.store.now(), turn)
+    etag = _put(node, sight, body)
+    if etag is None:
+        return None
+    over = row.state.terminal
+    return replace(sight, row=row, hold=etag, change=change, turn=turn, owed=over, recorded=False)
+
+
+def swap_away(
+    node: Node, sight: Sight, row: Row, moved: Mapping[str, Any] | None = None
+) -> Sight | None:
+    """Delete a job, or move it to another queue; None if it is no longer as it was seen."""
+    change = sight.change + 1
+    body = gone_text(sight, change, node.store.now(), moved)
+    etag = _put(node, sight, body)
+    if etag is None:
+        return None
+    return replace(sight, row=row, hold=etag, change=change, owed=True, gone=True, moved=moved)
+
+
+def _put(node: Node, sight: Sight, body: bytes) -> str | None:
+    queue, name = sight.row.queue, name_of(sight.row.id)
+    key = node.home.lease(queue, name)
+    node.doubts.begin(queue, name)
+    try:
+        if sight.hold is None:
+            written = node.bucket.put_new(key, body)
+        else:
+            written = node.bucket.put_over(key, body, sight.hold)
+    except Overtaken:
+        return None
+    return None if isinstance(written, Lost) else written

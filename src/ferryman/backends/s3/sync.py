@@ -1,0 +1,340 @@
+"""Keeping the local tree like the bucket, and the bucket tidy; nobody but this lists.
+
+It never takes anything away because it is missing on the other side: what a listing does not show
+is asked for by name, and a local job that the bucket does not know is set aside with the reason.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from ferryman.backends.files.document import Unreadable
+from ferryman.backends.files.layout import ENDS
+from ferryman.backends.files.names import text_of
+from ferryman.backends.files.place import Place, held
+from ferryman.backends.s3.finish import finish
+from ferryman.backends.s3.sight import read_record, see, see_ended
+from ferryman.backends.s3.upload import upload
+from ferryman.job import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ferryman.backends.s3.answers import Entry
+    from ferryman.backends.s3.node import Node
+    from ferryman.backends.s3.sight import Sight
+
+TOMBSTONE: Final = 900.0
+"""Seconds for which the `lease.json` of a job that is over stays in the bucket."""
+FRESH: Final = TOMBSTONE / 2
+"""A node that has not looked for so long may not claim: jobs may have ended without a trace."""
+INTERVAL: Final = 60.0
+HISTORY: Final = 600.0
+"""Seconds between two listings of finished records, of which there may be many."""
+LOOK: Final = 5.0
+"""Seconds between two looks for jobs that other nodes pushed, while there is nothing to do."""
+SHARE: Final = 20.0
+"""A look rests this many times as long as it took."""
+GRACE: Final = 10.0
+"""Seconds for which an ended job is left to whoever ended it."""
+
+
+@dataclass(slots=True)
+class Passed:
+    """What one pass did."""
+
+    seen: int = 0
+    changed: int = 0
+    finished: int = 0
+    uploaded: int = 0
+    removed: int = 0
+    set_aside: int = 0
+    records: int = 0
+    duplicates: int = 0
+    unreadable: list[str] = field(default_factory=list)
+
+    def facts(self) -> Mapping[str, int | Sequence[str]]:
+        return asdict(self)
+
+
+class Sync:
+    """The passes and looks of one process; `.sync/` in the root says when the node's last one was.
+
+    One process of a node at a time makes a pass.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._store = node.store
+        self._folder = f"{node.store.layout.root}/.sync"
+        self._ended: dict[str, tuple[str, float]] = {}
+        self._looks: dict[str, tuple[float, float]] = {}
+        self._synced = float("-inf")
+        self._listed = float("-inf")
+
+    def at_least_fresh(self) -> None:
+        """Before a claim: what ended elsewhere must be known, or still have its tombstone."""
+        if self._age() > FRESH:
+            with self._locked(wait=True):
+                if self._age() > FRESH:
+                    self._pass(history=True)
+
+    def know_all(self) -> None:
+        """Nothing can have been overlooked: the store has just been made."""
+        self._synced = self._listed = self._store.file_clock.monotonic()
+        self._store.disk.make_folder(self._folder)
+        self._write_stamp()
+
+    def at_least_recent(self) -> None:
+        """Make a pass if the last one was a minute ago and nobody else of this node is at it."""
+        if self._age() > INTERVAL:
+            with self._locked(wait=False) as locked:
+                if locked and self._age() > INTERVAL:
+                    self._pass(history=self._history_due())
+
+    @property
+    def age(self) -> float | None:
+        """Seconds since the node's last pass; None before the first."""
+        age = self._age()
+        return None if age == float("inf") else age
+
+    def once(self) -> Passed:
+        """One pass now."""
+        with self._locked(wait=True):
+            return self._pass(history=True)
+
+    def queues(self) -> Sequence[str]:
+        """Every queue that the bucket or this node knows."""
+        prefix = self._node.home.queues
+        names = {
+            text_of(entry.key.removeprefix(prefix)) for entry in self._node.bucket.list(prefix)
+        }
+        return sorted(names | set(self._store.queues()))
+
+    def look(self, queue: str) -> bool:
+        """List a queue's jobs if the last look was a while ago; whether anything was new."""
+        ended, took = self._looks.get(queue, (float("-inf"), 0.0))
+        if time.monotonic() - ended < max(LOOK, took * SHARE):
+            return False
+        # Before the listing: other threads need not look as well.
+        self._looks[queue] = (time.monotonic(), took)
+        passed = Passed()
+        self._pending(queue, passed)
+        return passed.changed > 0
+
+    def refresh(self, queue: str) -> None:
+        """List a queue's jobs now."""
+        self._pending(queue, Passed())
+
+    def resolve_doubts(self) -> None:
+        """Look up the jobs that somebody of this node was changing and has not shown yet."""
+        self._node.each(self._resolve, list(self._node.doubts.all()))
+
+    def _resolve(self, doubt: tuple[str, str]) -> None:
+        queue, name = doubt
+        self._refresh(queue, name, Passed())
+        self._node.doubts.end(queue, name)
+
+    def next_look(self, queue: str) -> float:
+        """Seconds until a look at a queue is due."""
+        ended, took = self._looks.get(queue, (float("-inf"), 0.0))
+        return max(0.0, ended + max(LOOK, took * SHARE) - time.monotonic())
+
+    # -- one pass
+
+    def _pass(self, *, history: bool) -> Passed:
+        began = self._store.file_clock.monotonic()
+        passed = Passed()
+        for queue in self.queues():
+            self._pending(queue, passed)
+            if history:
+                self._records(queue, passed)
+        self._synced = began
+        if history:
+            self._listed = began
+        self._write_stamp()
+        return passed
+
+    def _pending(self, queue: str, passed: Passed) -> None:
+        """Bring the unfinished jobs of a queue up to date."""
+        began = time.monotonic()
+        tasks, leases = self.list_pending(queue)
+        names = {*tasks, *leases}
+        local = set(self._store.disk.names(self._store.folders(queue).pending) or ())
+        self._node.each(
+            partial(self._job, queue, tasks, leases, passed),
+            sorted(names | {name for name in local if not name.startswith(".")}),
+        )
+        self._looks[queue] = (time.monotonic(), time.monotonic() - began)
+
+    def list_pending(self, queue: str) -> tuple[dict[str, Entry], dict[str, Entry]]:
+        """The objects `task.json` and `lease.json` of a queue, by the names of their jobs."""
+        tasks: dict[str, Entry] = {}
+        leases: dict[str, Entry] = {}
+        for entry in self._node.bucket.list(self._node.home.pending(queue)):
+            spot = self._node.home.spot(entry.key)
+            if spot is not None:
+                (leases if spot.lease else tasks)[spot.name] = entry
+        return tasks, leases
+
+    def _job(
+        self,
+        queue: str,
+        tasks: dict[str, Entry],
+        leases: dict[str, Entry],
+        passed: Passed,
+        name: str,
+    ) -> None:
+        task, lease = tasks.get(name), leases.get(name)
+        passed.seen += 1
+        try:
+            if task is None and lease is not None:
+                self._tombstone(queue, name, lease, passed)
+                return
+            local = self._node.mirror.read(Place(self._store.folders(queue), name))
+            if task is None and (local is None or local.task is None):
+                self._upload(queue, name, passed)
+            elif not _same(local, task, lease) or not self._led(local):
+                self._refresh(queue, name, passed)
+        except Unreadable as error:
+            passed.unreadable.append(f"{self._node.home.task(queue, name)}: {error}")
+
+    def _led(self, local: Sight | None) -> bool:
+        leased = local is not None and local.row.state is State.PROCESSING
+        return not leased or local is None or self._node.mirror.indexed(local)
+
+    def _refresh(self, queue: str, name: str, passed: Passed) -> None:
+        sight = see(self._node, queue, name)
+        if sight is None:
+            self._set_aside(queue, name, passed)
+            return
+        passed.changed += 1
+        if sight.owed and sight.at < self._store.now() - GRACE:
+            passed.finished += 1
+            finish(self._node, sight)
+        else:
+            self._node.mirror.keep(sight)
+
+    def _tombstone(self, queue: str, name: str, lease: Entry, passed: Passed) -> None:
+        """A `lease.json` without a task: show how the job ended, and remove it when it is old."""
+        known = self._ended.get(lease.key)
+        if known is None or known[0] != lease.etag:
+            found = self._node.bucket.get(lease.key)
+            if found is None:
+                return
+            sight = see_ended(queue, name, found)
+            if sight is not None and sight.gone:
+                # The id may have begun another life, as a record that was restored.
+                sight = see(self._node, queue, name) or sight
+            at = lease.modified if sight is None else sight.at
+            if sight is not None:
+                self._node.mirror.keep(sight)
+                passed.changed += 1
+            known = self._ended[lease.key] = (found.etag, at)
+            if sight is None and self._node.bucket.clock().now() - at < TOMBSTONE:
+                return  # a claim that came late; the job may be about to appear again
+        if known[1] < self._store.now() - TOMBSTONE:
+            self._node.bucket.delete(lease.key, known[0])
+            self._ended.pop(lease.key, None)
+            passed.removed += 1
+
+    def _upload(self, queue: str, name: str, passed: Passed) -> None:
+        """A job that people put into the local tree."""
+        folders = self._store.folders(queue)
+        with (
+            contextlib.suppress(BlockingIOError),
+            held(self._store, folders, name, wait=False) as place,
+        ):
+            if place is None or not self._node.desk.adoption.adopt(place):
+                return
+            local = self._node.mirror.read(place)
+            if local is not None and local.task is None:
+                passed.uploaded += upload(self._node, place, local) is not None
+
+    def _set_aside(self, queue: str, name: str, passed: Passed) -> None:
+        """A job that the bucket does not know: neither its task nor its end."""
+        with held(self._store, self._store.folders(queue), name) as place:
+            local = None if place is None else self._node.mirror.read(place)
+            if place is None or local is None:
+                return
+            reason = (
+                f"the job {local.row.id!r} is no longer in the bucket: it was deleted while this "
+                "machine was away, or the bucket was emptied"
+            )
+            if self._node.desk.adoption.set_aside(place, reason):
+                passed.set_aside += 1
+
+    # -- finished records
+
+    def _records(self, queue: str, passed: Passed) -> None:
+        """Fetch the records that are new here; forget those that were pruned or deleted."""
+        disk, folders = self._store.disk, self._store.folders(queue)
+        for state in ENDS:
+            prefix = self._node.home.record(queue, state, "").removesuffix(".json")
+            there = {entry.key.rpartition("/")[2] for entry in self._node.bucket.list(prefix)}
+            here = set(disk.names(folders.ends[state]) or ())
+            fetch = partial(self._record, queue, state)
+            passed.records += sum(self._node.each(fetch, sorted(there - here)))
+            passed.removed += sum(self._node.each(fetch, sorted(here - there)))
+
+    def _record(self, queue: str, state: State, file: str) -> bool:
+        name = file.removesuffix(".json")
+        found = self._node.bucket.get(self._node.home.record(queue, state, name))
+        if found is None:
+            folders = self._store.folders(queue)
+            return self._store.disk.unlink(folders.record(state, name))
+        row = read_record(found.body, queue, name, state)
+        if row is None:
+            return False
+        self._node.mirror.keep_record(row)
+        return True
+
+    # -- when
+
+    def _history_due(self) -> bool:
+        return self._store.file_clock.monotonic() - self._listed > HISTORY
+
+    def _age(self) -> float:
+        """Seconds since the last pass of this node, by the clock that no one sets."""
+        now = self._store.file_clock.monotonic()
+        if now - self._synced > INTERVAL:
+            self._read_stamp()
+        return now - self._synced
+
+    def _read_stamp(self) -> None:
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            facts = json.loads(self._store.disk.read(f"{self._folder}/last.json") or b"{}")
+            if facts["boot"] == self._store.this_boot:
+                self._synced = max(self._synced, float(facts["synced"]))
+                self._listed = max(self._listed, float(facts["listed"]))
+
+    def _write_stamp(self) -> None:
+        facts = {"boot": self._store.this_boot, "synced": self._synced, "listed": self._listed}
+        self._store.put_hint(f"{self._folder}/last.json", json.dumps(facts).encode())
+
+    @contextlib.contextmanager
+    def _locked(self, *, wait: bool) -> Iterator[bool]:
+        disk = self._store.disk
+        disk.make_folder(self._folder)
+        try:
+            lock = disk.lock(self._folder) if wait else disk.try_lock(self._folder)
+        except BlockingIOError:
+            yield False
+            return
+        try:
+            yield lock is not None
+        finally:
+            if lock is not None:
+                disk.unlock(lock)
+
+
+def _same(local: Sight | None, task: Entry | None, lease: Entry | None) -> bool:
+    if local is None or task is None or local.task != task.etag:
+        return False
+    # A hold of the id's earlier life may stand there unseen.
+    return lease is None or local.hold == lease.etag

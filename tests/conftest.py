@@ -1,0 +1,5 @@
+"""Fixtures that every folder of tests may use."""
+
+from __future__ import annotations
+
+pytest_plugins = ["tests.servers.fixtures"]

@@ -1,0 +1,1 @@
+"""Real servers for tests, started once a session on loopback and shared by its processes."""
