@@ -52,6 +52,7 @@ class FileBackend:
             shared=True,
             order="windowed",
             transactional_push=False,
+            exact_counts=False,
         )
         with self._store.verb():
             location.prepare(disk)
