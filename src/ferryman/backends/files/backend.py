@@ -52,7 +52,7 @@ class FileBackend:
             shared=True,
             order="windowed",
             transactional_push=False,
-            exact_counts=False,
+            exact_counts=True,
         )
         with self._store.verb():
             location.prepare(disk)

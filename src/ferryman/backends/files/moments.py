@@ -35,6 +35,12 @@ def not_before(moment: float) -> float:
     return micros / 1e6 if micros / 1e6 >= moment else (micros + 1) / 1e6
 
 
+def not_after(moment: float) -> float:
+    """The last whole microsecond that is not later: what is pushed now is ready now."""
+    micros = round(moment * 1e6)
+    return micros / 1e6 if micros / 1e6 <= moment else (micros - 1) / 1e6
+
+
 @lru_cache(maxsize=256)
 def _second(second: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))

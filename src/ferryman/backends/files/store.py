@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ferryman.backends.files.disk import SyncFailed
 from ferryman.backends.files.errors import translate
 from ferryman.backends.files.layout import Layout
-from ferryman.backends.files.moments import whole
+from ferryman.backends.files.moments import not_after, whole
 from ferryman.backends.files.names import text_of
 from ferryman.backends.files.times import FileClock
 from ferryman.clock import SystemClock
@@ -75,7 +75,7 @@ class Store:
     def now(self) -> float:
         """The store's time in whole microseconds."""
         clock = self.clock
-        return clock.now() if clock is self.file_clock else whole(clock.now())
+        return clock.now() if clock is self.file_clock else not_after(clock.now())
 
     def next_seq(self, now: float) -> int:
         """The place in the push order: microseconds, and never the same twice in a process."""
