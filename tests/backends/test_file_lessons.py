@@ -1,4 +1,13 @@
-"""What went wrong in earlier file queues, each as a case that cannot go wrong here."""
+"""What went wrong in earlier file queues, each as a case that cannot go wrong here.
+
+1 late looks make duplicates: no_claim_is_made_by_two_stores · 2 a lookup that misses:
+a_nearly_empty_queue, ids_of_every_kind · 3 zombies: a_zombie_loses · 4 deletion by absence: a
+matter of several nodes, tests/s3 · 5 poison: a_poisoned_job · 6 no ownership:
+a_worker_whose_lease · 7 two reclaimers: two_reclaimers · 8 torn leases: an_empty_or_partial_lease,
+a_lease_is_whole · 9 no heartbeat: a_heartbeat_keeps · 10 a poll that blocks heartbeats:
+a_heartbeat_does_not_wait · 11 clocks and zones: times_in_files, test_file_time · 12 paths:
+no_queue_name_leads_out, ids_of_every_kind.
+"""
 
 from __future__ import annotations
 

@@ -45,8 +45,13 @@ def test_a_process_with_a_wrong_clock_starts_nothing_early_and_steals_nothing(
     right.push([Message.of("mail", "send", id="held"), Message.of("mail", "send", id="due")])
     [held] = right.poll("w1", {"mail": 1}, lease=60)
     right.push([Message.of("mail", "send", id="later", delay=600)])
-    true_time = time.time
-    monkeypatch.setattr(time, "time", lambda: true_time() + hours * 3_600)
+    true_time, true_clock, off = time.time, time.clock_gettime, hours * 3_600
+    monkeypatch.setattr(time, "time", lambda: true_time() + off)
+    monkeypatch.setattr(
+        time,
+        "clock_gettime",
+        lambda kind: true_clock(kind) + off * (kind == time.CLOCK_REALTIME),
+    )
     wrong = opened(tmp_path)
     assert list(wrong.reap()) == []
     assert [job.id for job in wrong.poll("w2", {"mail": 9}, lease=60)] == ["due"]

@@ -15,7 +15,7 @@ from ferryman.queue.open import BACKENDS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```([\w. ]+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -44,6 +44,23 @@ def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
         env=environment(tmp_path),
         capture_output=True,
         text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize("page", with_blocks("bash"), ids=name)
+def test_the_sessions_of_a_page_run(page: Path, tmp_path: Path) -> None:
+    for app in blocks(page, "python app.py"):
+        (tmp_path / "app.py").write_text(app)
+    session = "\n".join(["set -eu", "trap 'kill $(jobs -p)' ERR", *blocks(page, "bash"), "wait"])
+    ran = subprocess.run(
+        ["/usr/bin/env", "bash", "-c", session],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=60,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr

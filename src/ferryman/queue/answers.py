@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from ferryman.frozen import maker
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -21,6 +23,9 @@ class Pushed:
     @property
     def created(self) -> bool:
         return self.status == "created"
+
+
+make_pushed = maker(Pushed)
 
 
 @dataclass(frozen=True, slots=True)

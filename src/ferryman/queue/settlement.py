@@ -43,8 +43,7 @@ class Settlement:
         """The end of the claim that `poll` answered with this job."""
         if report:
             return cls(job.id, job.fence, job.worker or "", job.queue, verdict, **report)
-        nothing: tuple[Any, ...] = (None, None, None, (), None, None, ())
-        return make_settlement(job.id, job.fence, job.worker or "", job.queue, verdict, *nothing)
+        return make_settlement(job.id, job.fence, job.worker or "", job.queue, verdict)
 
     @property
     def mark(self) -> str:

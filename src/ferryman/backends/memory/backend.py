@@ -89,9 +89,11 @@ class MemoryBackend:
             for queue, limit in queues.items():
                 line = self._store.lines.get(queue)
                 if line is not None:
-                    claimed += line.take(limit, now, skip_tasks)
-            for row in claimed:
-                self._store.claim(row, worker, turn, now, now + lease)
+                    rows = line.take(limit, now, skip_tasks)
+                    self._store.claim(
+                        line, rows, worker=worker, turn=turn, now=now, expires_at=now + lease
+                    )
+                    claimed += rows
             return [row.job() for row in claimed]
 
     def heartbeat(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ferryman.backends.memory.intake import accept
 from ferryman.job import JobError, State
 from ferryman.lifecycle import GIVEN_BACK_TOO_OFTEN, WORKER_TIMED_OUT, Landing, Verdict, land
-from ferryman.queue.settlement import Receipt, make_receipt, mark
+from ferryman.queue.settlement import Receipt, make_receipt
 from ferryman.retry import Backoff
 
 if TYPE_CHECKING:
@@ -26,15 +26,17 @@ def settle(store: Store, settlement: Settlement, now: float) -> Receipt:
     row = store.rows.get(settlement.job_id)
     if row is None:
         return Receipt(settlement.job_id, False)
+    verdict = settlement.verdict
+    settled = (settlement.fence, settlement.worker, verdict)
     if not row.claimed_as(settlement.fence, settlement.worker):
-        return make_receipt(row.id, row.settled == settlement.mark, row.state)
+        return make_receipt(row.id, row.settled == settled, row.state)
     row.report(settlement.percent, settlement.note, settlement.logs)
     if settlement.error is not None:
         row.blame(settlement.error)
-    if settlement.verdict is ACK:
+    if verdict is ACK:
         row.result = settlement.result
-    row.settled = settlement.mark
-    landing = _end(store, row, settlement.verdict, settlement.delay, now)
+    row.settled = settled
+    landing = _end(store, row, verdict, settlement.delay, now)
     if landing.hands_over:
         for child in settlement.children:
             accept(store, child, now)
@@ -43,14 +45,14 @@ def settle(store: Store, settlement: Settlement, now: float) -> Receipt:
 
 def give_back(store: Store, row: Row, now: float) -> None:
     """End a claim whose poll reply was lost: it costs the job nothing."""
-    row.settled = mark(row.fence, row.worker, GIVE_BACK)
+    row.settled = (row.fence, row.worker, GIVE_BACK)
     _end(store, row, GIVE_BACK, None, now)
 
 
 def expire(store: Store, row: Row, now: float) -> None:
     """End a claim whose lease ran out: charged, like every crash."""
     row.blame(JobError(row.attempts, now, row.worker, "lease", WORKER_TIMED_OUT))
-    row.settled = mark(row.fence, row.worker, Verdict.EXPIRE)
+    row.settled = (row.fence, row.worker, Verdict.EXPIRE)
     _end(store, row, Verdict.EXPIRE, None, now)
 
 

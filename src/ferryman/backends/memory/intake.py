@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferryman.job import WAITING
-from ferryman.queue.answers import Pushed
+from ferryman.queue.answers import Pushed, make_pushed
 from ferryman.queue.arrival import as_message
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def accept(store: Store, message: Message, now: float) -> Pushed:
         if holder is not None:
             return Pushed(holder.id, "existing")
     store.add(message, now)
-    return Pushed(message.id, "created")
+    return make_pushed(message.id, "created")
 
 
 def take_in(store: Store, job: Job, now: float) -> Pushed:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ferryman.backends.memory.heaps import Entry, Heap
     from ferryman.job import Ask, JobError, LogLine
+    from ferryman.lifecycle import Verdict
     from ferryman.message import Message
 
 
@@ -86,7 +87,7 @@ class Row:
         self.errors: list[JobError] | None = None
         self.logs: deque[LogLine] | None = None
         self.turn = 0
-        self.settled: str | None = None
+        self.settled: tuple[int, str | None, Verdict] | None = None
         self.heap: Heap | None = None
         self.place: Entry | None = None
         self.alarm: Entry | None = None

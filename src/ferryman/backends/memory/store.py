@@ -11,7 +11,7 @@ from ferryman.backends.memory.row import Row
 from ferryman.job import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ferryman.job import Job
     from ferryman.message import Message
@@ -49,7 +49,7 @@ class Store:
         self.rows[row.id] = row
         if row.key is not None:
             self.keys.add(row)
-        self._enter(row, now)
+        self._wait(row, self.line(row.queue), now)
         return row
 
     def restore(self, job: Job, now: float) -> Row:
@@ -80,24 +80,33 @@ class Store:
         self.keys.add(row)
         self._enter(row, now)
 
-    def claim(self, row: Row, worker: str, turn: int, now: float, expires_at: float) -> None:
-        """Lease a row that was taken from its line."""
-        counts = self.lines[row.queue].counts
-        counts[PENDING] -= 1
-        counts[PROCESSING] += 1
-        if row.alarm is not None:
-            self._disarm(row)
-        row.state = PROCESSING
-        row.fence += 1
-        row.attempts += 1
-        row.worker = worker
-        row.turn = turn
-        row.started_at = row.heartbeat_at = now
-        row.expires_at = expires_at
-        claims = self.claims.get(worker)
-        if claims is None:
-            claims = self.claims[worker] = {}
-        claims[row.id] = row
+    def claim(
+        self,
+        line: Line,
+        rows: Sequence[Row],
+        *,
+        worker: str,
+        turn: int,
+        now: float,
+        expires_at: float,
+    ) -> None:
+        """Lease rows that were taken from their line."""
+        if not rows:
+            return
+        line.counts[PENDING] -= len(rows)
+        line.counts[PROCESSING] += len(rows)
+        claims = self.claims.setdefault(worker, {})
+        for row in rows:
+            if row.alarm is not None:
+                self._disarm(row)
+            row.state = PROCESSING
+            row.fence += 1
+            row.attempts += 1
+            row.worker = worker
+            row.turn = turn
+            row.started_at = row.heartbeat_at = now
+            row.expires_at = expires_at
+            claims[row.id] = row
 
     def move(self, row: Row, state: State, now: float) -> None:
         """Give a row its next state; the lease, if it had one, is over."""
@@ -120,16 +129,20 @@ class Store:
 
     def _enter(self, row: Row, now: float) -> None:
         line = self.line(row.queue)
-        line.counts[row.state] += 1
         if row.state is PENDING or row.state is PAUSED:
             row.worker = None
-            if row.deadline is not None:
-                row.alarm = self.deadlines.push(row, row.deadline)
-            if row.state is PENDING:
-                line.add(row, now)
+            self._wait(row, line, now)
         else:
+            line.counts[row.state] += 1
             row.finished_at = now
             self.history[row.id] = row
+
+    def _wait(self, row: Row, line: Line, now: float) -> None:
+        line.counts[row.state] += 1
+        if row.deadline is not None:
+            row.alarm = self.deadlines.push(row, row.deadline)
+        if row.state is PENDING:
+            line.add(row, now)
 
     def _leave(self, row: Row) -> None:
         line = self.lines[row.queue]

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
     from ferryman.backends.sqlite.location import Location
 
-# SQLite's own waiting grows to 100 ms a step; short slices with a random pause are fairer.
-_SLICE_MS: Final = 10
-_PAUSE: Final = (0.000_5, 0.005)
+# SQLite's own waiting grows to 100 ms a step, and most transactions take about one: whoever wants to
+# write looks again soon, and later less often. A read can only meet a recovery, and waits for it.
+_FIRST_PAUSE: Final = 0.000_2
+_LONGEST_PAUSE: Final = 0.004
+_READ_MS: Final = 10
 _CACHE_KIB: Final = 16_384
 # A long read may let the log grow; it is cut back to this afterwards.
 _LOG_BYTES: Final = 64 << 20
@@ -46,7 +48,7 @@ class Database:
         self.bell = Bell()
         self._file: tuple[int, int] | None = None
         self._location = location
-        self._writer = _Handle(self)
+        self._writer = _Handle(self, busy_ms=0)
         self._reader = _Handle(self)
         self._watcher = _Handle(self)
         self._closed = False
@@ -130,7 +132,7 @@ class Database:
                 "stop all processes that use it, then start them again"
             )
 
-    def open(self) -> sqlite3.Connection:
+    def open(self, busy_ms: int) -> sqlite3.Connection:
         """A fresh connection to the same file as before, its schema up to date."""
         self.check_file()
         # Only the first connection may make the file: one that is gone must not be made anew.
@@ -146,6 +148,7 @@ class Database:
         try:
             self._file = self._file or _identity(self._name)
             self._prepare(connection)
+            connection.execute(f"PRAGMA busy_timeout = {busy_ms}")
             self.check_file()
         except BaseException:
             connection.close()
@@ -161,7 +164,6 @@ class Database:
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
-        connection.execute(f"PRAGMA busy_timeout = {_SLICE_MS}")
         add_functions(connection)
         if version < len(VERSIONS):
             self._begin(connection)
@@ -174,19 +176,22 @@ class Database:
 
     def _patiently(self, connection: sqlite3.Connection, statement: str) -> sqlite3.Cursor:
         deadline = time.monotonic() + self.patience
+        pause = _FIRST_PAUSE
         while True:
             try:
                 return connection.execute(statement)
             except sqlite3.OperationalError as error:
                 if not is_busy(error) or time.monotonic() >= deadline:
                     raise
-            time.sleep(random.uniform(*_PAUSE))  # noqa: S311
+            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
+            pause = min(pause * 1.3, _LONGEST_PAUSE)
 
 
 class _Handle:
     """One connection with the lock that hands it from thread to thread; opened on first use."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, busy_ms: int = _READ_MS) -> None:
+        self._busy_ms = busy_ms
         self.lock = threading.Lock()
         self._database = database
         self._connection: sqlite3.Connection | None = None
@@ -233,7 +238,7 @@ class _Handle:
 
     def _current(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = self._database.open()
+            self._connection = self._database.open(self._busy_ms)
             self._pid = os.getpid()
         elif self._pid != os.getpid():
             raise BackendRejected(

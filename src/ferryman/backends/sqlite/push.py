@@ -11,9 +11,8 @@ from ferryman.backends.sql.rows import meta_text
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.known import Known
 from ferryman.backends.sqlite.meta import add_meta, drop_meta
-from ferryman.frozen import maker
 from ferryman.job import WAITING, State
-from ferryman.queue.answers import Pushed
+from ferryman.queue.answers import Pushed, make_pushed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +28,6 @@ _COLUMNS: Final = (*_FIELDS, *_OWN, *_OPTIONAL)
 _QUEUE: Final = _COLUMNS.index("queue")
 _SCHEDULED: Final = _COLUMNS.index("scheduled")
 _taken_over = attrgetter(*_FIELDS)
-_make_pushed = maker(Pushed)
 
 _WAITING: Final = json.dumps(sorted(WAITING))
 _UNFINISHED: Final = json.dumps(sorted([*WAITING, State.PROCESSING]))
@@ -62,7 +60,7 @@ def _push_plain(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
     if tx.run_many("push", rows) == len(messages):
         _count_created(tx, rows)
         add_meta(tx, ((message.id, message.meta) for message in messages))
-        return [_make_pushed(message.id, "created") for message in messages]
+        return [make_pushed(message.id, "created") for message in messages]
     return _sort_out(tx, messages, rows, newest)
 
 
