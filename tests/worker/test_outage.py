@@ -72,6 +72,18 @@ def test_a_lost_settle_reply_is_sent_again_and_answers_applied(
     assert (runs, lost) == ([1], [])
 
 
+def test_a_worker_that_is_stopped_in_an_outage_ends_in_order(
+    ferry: Ferry, line: Line, start: Callable[..., Worker]
+) -> None:
+    stopped: list[Event] = []
+    ferry.on("worker.stopped")(stopped.append)
+    worker = start()
+    line.down = True
+    worker.stop()
+    worker.join()
+    assert [event["error"] for event in stopped] == [None]
+
+
 def test_a_worker_waits_an_outage_out_and_goes_on_alone(
     ferry: Ferry, line: Line, start: Callable[..., Worker]
 ) -> None:

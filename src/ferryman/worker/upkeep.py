@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from ferryman.errors import BackendError
 from ferryman.worker.loop import Loop
 
 if TYPE_CHECKING:
@@ -70,8 +72,9 @@ class Upkeep(Loop):
             self._events.emit("history.pruned", count=pruned)
 
     def leave(self) -> None:
-        """Take this worker's row away."""
-        self._write(None)
+        """Take this worker's row away; in an outage it is left to its ttl."""
+        with contextlib.suppress(BackendError):
+            self._write(None)
 
     def _show(self) -> None:
         self._write(json.dumps(self._row()))
