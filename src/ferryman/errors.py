@@ -39,6 +39,10 @@ class InvalidFilter(FerrymanError, ValueError):
     """A filter could not be read; the text says where and what is allowed."""
 
 
+class InvalidView(FerrymanError, ValueError):
+    """A view of a queue cannot be made so; the text says what is wrong with it."""
+
+
 class Conflict(FerrymanError):
     """The id or key already belongs to a job with another body."""
 

@@ -11,6 +11,7 @@ from ferryman.events import Events
 from ferryman.message import Message, encode
 from ferryman.queue.open import open_backend, safe_url
 from ferryman.queue.traced import Traced
+from ferryman.queue.view import View
 from ferryman.tasks.aio import AsyncFerry
 from ferryman.tasks.handle import Handle
 from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
@@ -59,7 +60,7 @@ class Ferry(AsyncFerry):
         self._priorities = dict(DEFAULT_PRIORITIES if priorities is None else priorities)
         self._clock = clock
         self._lock = threading.Lock()
-        self._backend: Backend | None = None
+        self._backend: Traced | None = None
         self._queues: dict[str, Queue] = {}
         self._on_start: list[Callable[[], object]] = []
         self._on_stop: list[Callable[[], object]] = []
@@ -202,12 +203,30 @@ class Ferry(AsyncFerry):
 
     # -- the store
 
+    def view(
+        self,
+        name: str,
+        queue: str,
+        columns: Mapping[str, str | Mapping[str, str]],
+        *,
+        task: str | None = None,
+    ) -> None:
+        """Show a queue as a table of this name to whoever queries the database (SQL backends).
+
+        A column is a field of the job (`attempts`), a place in a document with a type
+        (`payload.year:integer`), or other names for the states (`{"processing": "running"}`). Rows
+        inserted there are pushed (PostgreSQL) as jobs of `task`; default: the queue's only task.
+        """
+        tasks = [each.name for each in self.tasks if each.options.queue == queue]
+        work = task or (tasks[0] if len(tasks) == 1 else queue)
+        self._opened().create_view(View.of(name, queue, columns, work))
+
     @property
     def backend(self) -> Backend:
         """The store, opened now if it was not yet."""
         return self._backend or self._opened()
 
-    def _opened(self) -> Backend:
+    def _opened(self) -> Traced:
         with self._lock:
             if self._backend is None:
                 opened = open_backend(self.url, self._clock)

@@ -70,7 +70,13 @@ def _meaning(error: BaseException) -> tuple[ExitCode, str]:
         (errors.JobNotFound, ExitCode.NOT_FOUND, "`ferryman jobs list` shows what is there"),
         (QueueNotFound, ExitCode.NOT_FOUND, ""),
         (
-            (errors.InvalidMessage, errors.InvalidFilter, InvalidSetting, errors.TaskError),
+            (
+                errors.InvalidMessage,
+                errors.InvalidFilter,
+                errors.InvalidView,
+                InvalidSetting,
+                errors.TaskError,
+            ),
             ExitCode.USAGE,
             "",
         ),

@@ -6,8 +6,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from ferryman.errors import BlockingCall
+from ferryman.errors import BlockingCall, Unsupported
 from ferryman.queue.diagnosis import Diagnosable
+from ferryman.queue.view import Viewable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ferryman.queue.diagnosis import Finding
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.settlement import Receipt, Settlement
+    from ferryman.queue.view import View
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -190,6 +192,15 @@ class Traced:
         if not isinstance(self._backend, Diagnosable):
             return []
         return self._call("diagnose", 1, self._backend.diagnose, deep=deep)
+
+    def create_view(self, view: View) -> None:
+        """On a database; `Unsupported` elsewhere."""
+        if not isinstance(self._backend, Viewable):
+            raise Unsupported(
+                f"{self.capabilities.backend}: there is no database to make the view "
+                f"{view.name!r} in: use sqlite:// or postgresql://"
+            )
+        self._call("create_view", 1, self._backend.create_view, view)
 
     def close(self) -> None:
         self._backend.close()

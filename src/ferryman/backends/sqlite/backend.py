@@ -17,6 +17,7 @@ from ferryman.backends.sqlite.reap import reap
 from ferryman.backends.sqlite.restore import restore
 from ferryman.backends.sqlite.settle import settle
 from ferryman.backends.sqlite.transaction import SQL, Transaction
+from ferryman.backends.sqlite.views import create_view
 from ferryman.backends.sqlite.watch import Watch
 from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.capabilities import Capabilities
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ferryman.queue.diagnosis import Finding
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.settlement import Receipt, Settlement
+    from ferryman.queue.view import View
 
 # Long deletions let other writers in between: this many jobs a transaction.
 _CHUNK = 1_000
@@ -217,6 +219,10 @@ class SqliteBackend:
     def diagnose(self, *, deep: bool = False) -> Sequence[Finding]:
         with self._database.reading() as connection:
             return diagnose(connection, self._database.path, deep=deep)
+
+    def create_view(self, view: View) -> None:
+        with self._database.writing() as connection:
+            create_view(connection, view)
 
     def close(self) -> None:
         self._database.close()

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from ferryman.backends.sqlite.location import Location
 
-# SQLite's own waiting grows to 100 ms a step, and most transactions take about one: whoever wants to
-# write looks again soon, and later less often. A read can only meet a recovery, and waits for it.
+# SQLite's own waiting grows to 100 ms a step, and most transactions take about one: whoever wants
+# to write looks again soon, and later less often. A read can only meet a recovery, and waits.
 _FIRST_PAUSE: Final = 0.000_2
 _LONGEST_PAUSE: Final = 0.004
 _READ_MS: Final = 10
