@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test test-s3 test-system check format chaos bench bench-long bench-peers clean
+.PHONY: demo test test-s3 test-system check format chaos chaos-disk bench bench-long bench-peers clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -35,11 +35,14 @@ check: $(STAMP)  ## format, lint, types, layers, file lengths
 	$(BIN)/python scripts/file_lengths.py
 
 BACKEND ?=
-KILLS ?= 1000
+KILLS ?=
 SEED ?=
 
-chaos: $(STAMP)  ## kill and freeze workers at random, then count: BACKEND=sqlite KILLS=1000 SEED=n
-	$(BIN)/python -m chaos --backend $(or $(BACKEND),sqlite) --kills $(KILLS) $(if $(SEED),--seed $(SEED))
+chaos: $(STAMP)  ## kill and freeze workers at random, then count: BACKEND=sqlite|file|s3 KILLS=n SEED=n
+	$(BIN)/python -m chaos --backend $(or $(BACKEND),sqlite) $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
+
+chaos-disk: $(STAMP)  ## the file backend killed at every file-system call, without power, on a full disk: SEED=n
+	$(BIN)/python -m chaos.disk all $(if $(SEED),--seed $(SEED))
 
 bench: $(STAMP)  ## speed beside a raw loop on the same store: BACKEND=sqlite
 	$(BIN)/python -m bench $(if $(BACKEND),--backend $(BACKEND))

@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench.contest import BACKENDS, hold
+from bench.contest import hold
 from bench.machine import load, machine
+from bench.programme import BACKENDS, programme
 from bench.progress import progress_on
 from bench.result import as_json
 from bench.table import table
-from bench.workloads import LONG, SHORT, Sizes
+from bench.workloads import Sizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,10 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Folders and worker processes are cleared away by whatever ends the contest.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
     backends = [asked.backend] if asked.backend else list(BACKENDS)
-    workloads = LONG if asked.long else SHORT
-    total = len(backends) * len(workloads) * asked.runs
-    with progress_on(total) as watcher:
-        results = hold(backends, workloads, _sizes(asked), runs=asked.runs, watcher=watcher)
+    events = list(programme(backends, long=asked.long))
+    with progress_on(len(events) * asked.runs) as watcher:
+        results = hold(events, _sizes(asked), runs=asked.runs, watcher=watcher)
     output = asked.output or HERE / ("long.json" if asked.long else "results.json")
     output.write_text(as_json(results))
     text = as_json(results) if asked.json else f"{machine()}, {load()}\n\n{table(results)}\n"
@@ -48,7 +48,9 @@ def _sizes(asked: argparse.Namespace) -> Sizes:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m bench", description=__doc__)
     parser.add_argument("--backend", choices=list(BACKENDS), help="only this one")
-    parser.add_argument("--long", action="store_true", help=f"a backlog of {LONG_BACKLOG:,} jobs")
+    parser.add_argument(
+        "--long", action="store_true", help=f"backlogs of up to {LONG_BACKLOG:,} jobs"
+    )
     parser.add_argument("--runs", type=int, default=RUNS, help=f"of each workload ({RUNS})")
     parser.add_argument("--jobs", type=int, help="this many in each workload, to try it out")
     parser.add_argument("--json", action="store_true", help="print the results instead of a table")

@@ -1,72 +1,52 @@
-"""Runs the workloads of the backends that are at hand, and puts the medians together."""
+"""Runs workloads one after the other, and puts the medians together."""
 
 from __future__ import annotations
 
 from contextlib import closing
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from bench.ours import OursInMemory, OursOnSqlite
-from bench.raw_memory import RawMemory
-from bench.raw_sqlite import RawSqlite
 from bench.result import Result
-from bench.workloads import Rivals
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Sequence
 
+    from bench.programme import Event
     from bench.result import Pair
-    from bench.workloads import Sizes, Workload
-
-BACKENDS: Final[Mapping[str, Rivals]] = {
-    "memory": Rivals(OursInMemory, RawMemory),
-    "sqlite": Rivals(OursOnSqlite, RawSqlite),
-}
+    from bench.workloads import Sizes
 
 
 class Watcher(Protocol):
     """Who is told how far the contest is."""
 
-    def begin(self, backend: str, workload: str) -> None: ...
+    def begin(self, name: str) -> None: ...
 
     def ran(self) -> None: ...
 
     def done(self) -> None: ...
 
 
-def hold(
-    backends: Sequence[str],
-    workloads: Sequence[Workload],
-    sizes: Sizes,
-    *,
-    runs: int,
-    watcher: Watcher,
-) -> list[Result]:
-    """Every workload on every backend, `runs` times each."""
+def hold(events: Iterable[Event], sizes: Sizes, *, runs: int, watcher: Watcher) -> list[Result]:
+    """Every event, `runs` times each."""
     results: list[Result] = []
-    for backend in backends:
-        for workload in workloads:
-            watcher.begin(backend, workload.__name__)
-            results += _results(backend, _pairs(backend, workload, sizes, runs, watcher))
-            watcher.done()
+    for event in events:
+        watcher.begin(event.name)
+        results += _results(event.backend, _pairs(event, sizes, runs, watcher))
+        watcher.done()
     return results
 
 
-def _pairs(
-    backend: str, workload: Workload, sizes: Sizes, runs: int, watcher: Watcher
-) -> Sequence[Sequence[Pair]]:
+def _pairs(event: Event, sizes: Sizes, runs: int, watcher: Watcher) -> Sequence[Sequence[Pair]]:
     taken = []
-    with closing(_generator(workload, BACKENDS[backend], sizes)) as pairs:
+    with closing(_generator(event, sizes)) as pairs:
         for pair in islice(pairs, runs):
             taken.append(pair)
             watcher.ran()
     return taken
 
 
-def _generator(
-    workload: Workload, rivals: Rivals, sizes: Sizes
-) -> Generator[Sequence[Pair], None, None]:
-    yield from workload(rivals, sizes)
+def _generator(event: Event, sizes: Sizes) -> Generator[Sequence[Pair], None, None]:
+    yield from event.workload(event.rivals, sizes)
 
 
 def _results(backend: str, runs: Sequence[Sequence[Pair]]) -> list[Result]:

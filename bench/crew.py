@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -31,6 +32,14 @@ class Crew(ABC):
     @abstractmethod
     def check(self) -> None:
         """Raise if one of them has died."""
+
+    def freeze(self) -> None:
+        """Stop them wherever they are, until `thaw`."""
+        raise NotImplementedError("threads cannot be frozen")
+
+    def thaw(self) -> None:
+        """Let them go on."""
+        raise NotImplementedError("threads cannot be frozen")
 
     def said(self) -> str:
         """What they wrote to stderr."""
@@ -89,6 +98,14 @@ class Processes(Crew):
     def go(self) -> None:
         self._gate.touch()
 
+    def freeze(self) -> None:
+        for worker in self._workers:
+            worker.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        for worker in self._workers:
+            worker.send_signal(signal.SIGCONT)
+
     def check(self) -> None:
         for worker in self._workers:
             if worker.poll() is not None:
@@ -100,6 +117,7 @@ class Processes(Crew):
     def stop(self) -> None:
         for worker in self._workers:
             worker.terminate()
+            worker.send_signal(signal.SIGCONT)
         for worker in self._workers:
             try:
                 worker.wait(STOP)

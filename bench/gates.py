@@ -13,7 +13,11 @@ PUSH_MANY: Final = "push_many by 1,000, jobs/s"
 CYCLE: Final = "push + poll + settle by 100, jobs/s"
 DRAIN: Final = "drain, 1 worker, jobs/s"
 DRAIN_BY_TWO: Final = "drain, 2 workers, jobs/s"
+MANY_TO_ONE: Final = "push_many by 1,000 to push, jobs/s"
+FOLDER_SYNCS: Final = "push_many by 1,000, folder syncs a job"
 TWO_TO_ONE: Final = "drain, 2 workers to 1, jobs/s"
+VERBS: Final = ("push", "claim", "settle")
+DOLLARS: Final = "a million jobs at AWS's list price, US$"
 IDLE_P50: Final = "idle push to start, p50, ms"
 IDLE_P99: Final = "idle push to start, p99, ms"
 
@@ -21,6 +25,21 @@ IDLE_P99: Final = "idle push to start, p99, ms"
 def backlog(waiting: int) -> str:
     """The name of the poll beside a backlog of this size."""
     return f"poll of 10 at {waiting:,} waiting to 1,000, ms"
+
+
+def by_a_hundred(verb: str) -> str:
+    """The name of a bare verb's rate."""
+    return f"{verb} by 100, jobs/s"
+
+
+def requests(verb: str) -> str:
+    """The name of what a verb asks of a server."""
+    return f"{verb} by 100, requests a job"
+
+
+def drain_beside(waiting: int) -> str:
+    """The name of the drain beside a backlog of this size."""
+    return f"drain at {waiting:,} waiting to 20,000, jobs/s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,4 +73,22 @@ _MEMORY: Final = {
     CYCLE: Gate(100_000, 200_000, absolute=True),
     IDLE_P50: Gate(2, 0.5, absolute=True, most=True),
 }
-GATES: Final[Mapping[str, Mapping[str, Gate]]] = {"sqlite": _SQLITE, "memory": _MEMORY}
+_FILE: Final = {
+    PUSH: Gate(0.60, 0.80),
+    DRAIN: Gate(0.40, 0.60),
+    MANY_TO_ONE: Gate(1.5, 3.0),
+    FOLDER_SYNCS: Gate(0.05, 0.02, absolute=True, most=True),
+    drain_beside(500_000): Gate(0.80, 0.95),
+}
+_S3: Final = {by_a_hundred("claim"): Gate(0.70, 0.90)}
+GATES: Final[Mapping[str, Mapping[str, Gate]]] = {
+    "memory": _MEMORY,
+    "sqlite": _SQLITE,
+    "file": _FILE,
+    "s3": _S3,
+}
+
+
+def gate_for(backend: str, workload: str) -> Gate | None:
+    """The bound of a figure, on whatever file system it was taken (`ext4: push, jobs/s`)."""
+    return GATES.get(backend, {}).get(workload.rpartition(": ")[2])

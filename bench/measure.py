@@ -12,6 +12,7 @@ from bench.stand import FILL, stand_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from bench.contender import Contender, Cycling
     from bench.crew import Crew
@@ -25,10 +26,10 @@ GAPS: Final = (0.02, 0.15)
 long enough that one which looks ever more rarely is caught at it."""
 
 
-def push(kind: type[Contender], jobs: int) -> float:
+def push(kind: type[Contender], jobs: int, home: Path | None = None) -> float:
     """One producer, one job a call."""
     payloads = [payload(number) for number in range(jobs)]
-    with stand_for(kind) as stand:
+    with stand_for(kind, home=home) as stand:
         add = stand.contender.push
         started = time.perf_counter()
         for one in payloads:
@@ -36,19 +37,19 @@ def push(kind: type[Contender], jobs: int) -> float:
         return jobs / (time.perf_counter() - started)
 
 
-def push_many(kind: type[Contender], jobs: int) -> float:
+def push_many(kind: type[Contender], jobs: int, home: Path | None = None) -> float:
     """One producer, a thousand jobs a call."""
     payloads = [payload(number) for number in range(jobs)]
-    with stand_for(kind) as stand:
+    with stand_for(kind, home=home) as stand:
         started = time.perf_counter()
         for start in range(0, jobs, FILL):
             stand.contender.push_many(payloads[start : start + FILL])
         return jobs / (time.perf_counter() - started)
 
 
-def cycle(kind: type[Cycling], jobs: int) -> float:
+def cycle(kind: type[Cycling], jobs: int, home: Path | None = None) -> float:
     """The bare verbs by a hundred, without a worker: push, claim, finish."""
-    with stand_for(kind) as stand:
+    with stand_for(kind, home=home) as stand:
         contender = stand.contender
         numbers = range(jobs)
         batches = [
@@ -63,13 +64,19 @@ def cycle(kind: type[Cycling], jobs: int) -> float:
     return jobs / seconds
 
 
-def drain(kind: type[Contender], jobs: int, workers: int, limit: float | None = None) -> float:
+def drain(
+    kind: type[Contender],
+    jobs: int,
+    workers: int,
+    limit: float | None = None,
+    home: Path | None = None,
+) -> float:
     """How fast workers empty a full queue.
 
     The clock runs from the first handled job that is seen until all are handled and the store says
     that nothing waits or is claimed. After `limit` seconds the rate so far counts.
     """
-    with stand_for(kind) as stand:
+    with stand_for(kind, home=home) as stand:
         stand.fill(jobs)
         with stand.crew(workers) as crew:
             crew.go()
@@ -78,28 +85,28 @@ def drain(kind: type[Contender], jobs: int, workers: int, limit: float | None = 
 
 def drained(stand: Stand[Any], crew: Crew, jobs: int, limit: float | None) -> float:
     going = time.perf_counter()
-    _await(lambda: stand.marks.size() > 0, crew)
+    wait_until(lambda: stand.marks.size() > 0, crew)
     first, seen = time.perf_counter(), stand.marks.size()
     until = math.inf if limit is None else first + limit
-    _await(lambda: stand.marks.size() >= jobs or time.perf_counter() > until, crew)
+    wait_until(lambda: stand.marks.size() >= jobs or time.perf_counter() > until, crew)
     handled = min(stand.marks.size(), jobs)
     if handled == jobs:
-        _await(lambda: stand.contender.unfinished() == 0, crew)
+        wait_until(lambda: stand.contender.unfinished() == 0, crew)
     ended = time.perf_counter()
     # A tiny load may be over at the first look.
     return (handled - seen) / (ended - first) if seen < jobs else jobs / (ended - going)
 
 
-def idle(kind: type[Contender], jobs: int) -> tuple[float, float]:
+def idle(kind: type[Contender], jobs: int, home: Path | None = None) -> tuple[float, float]:
     """Milliseconds from just before a push to the start of its handler: median and 99th percent."""
-    with stand_for(kind, "delay") as stand, stand.crew(1) as crew:
+    with stand_for(kind, "delay", home=home) as stand, stand.crew(1) as crew:
         crew.go()
         for number in range(WARM_UP + jobs):
             time.sleep(random.uniform(*GAPS))  # noqa: S311
             stand.contender.push(payload(number, time.time()))
             if number < WARM_UP:
-                _await(lambda wanted=number + 1: len(stand.marks.delays()) >= wanted, crew)  # type: ignore[misc]
-        _await(lambda: len(stand.marks.delays()) >= WARM_UP + jobs, crew)
+                wait_until(lambda wanted=number + 1: len(stand.marks.delays()) >= wanted, crew)  # type: ignore[misc]
+        wait_until(lambda: len(stand.marks.delays()) >= WARM_UP + jobs, crew)
         delays = stand.marks.delays()[WARM_UP:]
     return percentile(delays, 0.50) * 1_000, percentile(delays, 0.99) * 1_000
 
@@ -109,7 +116,8 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
-def _await(done: Callable[[], bool], crew: Crew) -> None:
+def wait_until(done: Callable[[], bool], crew: Crew) -> None:
+    """Look again and again until it is so, or a worker has died, or it takes too long."""
     deadline = time.monotonic() + GIVE_UP
     while not done():
         crew.check()

@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING, ClassVar, Final, cast
 from bench.contender import QUEUE, Cycling
 from ferryman import Ferry, Message, State
 from ferryman.lifecycle import Verdict
+from ferryman.queue.open import open_backend
 from ferryman.queue.settlement import Settlement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from threading import Event
 
     from bench.contender import Handler, Payload
+    from ferryman import Job
+    from ferryman.backends.s3 import StrictBackend
 
 SLOTS: Final = 1
 """A job that does nothing gains nothing from a second thread."""
 LEASE: Final = 60.0
 WORKER: Final = "bench"
+LOOK_EVERY: Final = 0.2
 
 
 class Ours(Cycling):
@@ -31,6 +35,7 @@ class Ours(Cycling):
     def __init__(self, folder: Path, handle: Handler) -> None:
         super().__init__(folder, handle)
         self.ferry = Ferry(self.url.format(folder=folder))
+        self.claimed: Sequence[Job] = ()
         self._turn = 0
 
         @self.ferry.task(name="noop", queue=QUEUE)
@@ -56,13 +61,21 @@ class Ours(Cycling):
 
     def finish(self, limit: int) -> tuple[int, float]:
         """Claim and complete jobs; how many, and the seconds that the claim took."""
-        self._turn += 1
-        queues = {QUEUE: limit}
         started = time.perf_counter()
-        jobs = self.backend.poll(WORKER, queues, lease=LEASE, turn=self._turn)
+        self.claim(limit)
         seconds = time.perf_counter() - started
+        return self.settle(), seconds
+
+    def claim(self, limit: int) -> None:
+        """Lease so many jobs, if they are there."""
+        self._turn += 1
+        self.claimed = self.backend.poll(WORKER, {QUEUE: limit}, lease=LEASE, turn=self._turn)
+
+    def settle(self) -> int:
+        """Complete what was claimed; how many."""
+        jobs, self.claimed = self.claimed, ()
         self.backend.settle([Settlement.of(job, Verdict.ACK) for job in jobs])
-        return len(jobs), seconds
+        return len(jobs)
 
     def unfinished(self) -> int:
         snapshot = self.backend.snapshot()
@@ -71,7 +84,9 @@ class Ours(Cycling):
     def work(self, stop: Event) -> None:
         worker = self.ferry.worker({QUEUE: SLOTS})
         worker.start()
-        stop.wait()
+        # A signal that came while the process was frozen may wake another thread than this one.
+        while not stop.wait(LOOK_EVERY):
+            pass
         worker.join()
         if worker.error is not None:
             raise worker.error
@@ -87,3 +102,30 @@ class OursInMemory(Ours):
 
 class OursOnSqlite(Ours):
     url = "sqlite:///{folder}/jobs.db"
+
+
+class OursOnFiles(Ours):
+    url = "file://{folder}/queues"
+
+
+class OursOnS3(Ours):
+    """Strict; the server is where the usual AWS settings lead."""
+
+    url = "s3://ferryman-tests/b{folder.name}?root={folder}/root"
+
+    def __init__(self, folder: Path, handle: Handler) -> None:
+        super().__init__(folder, handle)
+        # Not the one that the Ferry watches over: it tells how many requests it sent.
+        self.backend = open_backend(self.url.format(folder=folder))
+
+    def push_many(self, payloads: Sequence[Payload]) -> None:
+        self.backend.push([self.task.message(payload) for payload in payloads])
+
+    @property
+    def requests(self) -> Mapping[str, int]:
+        """Requests sent so far, by kind."""
+        return cast("StrictBackend", self.backend).requests
+
+    def close(self) -> None:
+        self.backend.close()
+        super().close()

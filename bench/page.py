@@ -25,7 +25,10 @@ def main() -> None:
             rows = [cells(result) for result in read(source)]
             text = fill(text, name, _dated(source, _markdown(HEADER, rows)))
     if (source := HERE / "peers.json").exists():
-        text = fill(text, "peers", _dated(source, _peers(json.loads(source.read_text()))))
+        rows = json.loads(source.read_text())
+        for store in {row["store"]: row for row in rows}:
+            same = [row for row in rows if row["store"] == store]
+            text = fill(text, f"peers-{store}", _dated(source, _peers(same)))
     PAGE.write_text(text)
 
 

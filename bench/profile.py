@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench.calls import Calls
 from bench.contender import QUEUE, payload
-from bench.contest import BACKENDS
 from bench.ours import LEASE, WORKER
+from bench.programme import BACKENDS
 from bench.stand import stand_for
 from bench.statements import Statements
 from ferryman.events import Events
@@ -47,7 +47,7 @@ class Step:
 
 def main(backend: str, jobs: int = JOBS, rounds: int = ROUNDS) -> None:
     """Each step at its best of a few rounds: what is slower was disturbed."""
-    kind = BACKENDS[backend].ours
+    kind = BACKENDS[backend][0].rivals.ours
     statements = Statements()
     tries: list[list[Step]] = []
     for _ in range(rounds):

@@ -20,8 +20,8 @@ class Lines:
         self._runs = 0
         self._started = 0.0
 
-    def begin(self, backend: str, workload: str) -> None:
-        self._name = f"{backend}: {workload}"
+    def begin(self, name: str) -> None:
+        self._name = name
         self._runs = 0
         self._started = time.perf_counter()
 
@@ -52,8 +52,8 @@ class Bar(Lines):
         self._progress = _progress()
         self._task = self._progress.add_task("", total=total)
 
-    def begin(self, backend: str, workload: str) -> None:
-        self._progress.update(self._task, description=f"{backend}: {workload}")
+    def begin(self, name: str) -> None:
+        self._progress.update(self._task, description=name)
 
     def ran(self) -> None:
         self._progress.advance(self._task)
@@ -83,7 +83,7 @@ def _progress() -> Progress:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     return Progress(
-        TextColumn("{task.description:<20}"),
+        TextColumn("{task.description:<28}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

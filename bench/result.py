@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from bench.gates import GATES
+from bench.gates import gate_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,7 +51,7 @@ class Result:
         raws = [run.raw for run in runs if run.raw is not None]
         ratios = [run.ratio for run in runs if run.ratio is not None]
         ratio = median(ratios) if ratios else None
-        bound = GATES.get(backend, {}).get(workload)
+        bound = gate_for(backend, workload)
         return cls(
             backend,
             workload,
@@ -66,7 +66,7 @@ class Result:
     @property
     def verdict(self) -> str:
         """In a word: goal, gate, missed, or nothing to reach."""
-        bound = GATES.get(self.backend, {}).get(self.workload)
+        bound = gate_for(self.backend, self.workload)
         if bound is None:
             return ""
         if not self.met:

@@ -45,9 +45,14 @@ class Stand(Generic[C]):
 
 
 @contextmanager
-def stand_for(kind: type[C], mark: str = "count") -> Iterator[Stand[C]]:
-    """On the disk of the current folder: a memory file system would hide what commits cost."""
-    folder = Path(tempfile.mkdtemp(prefix=".bench-", dir=Path.cwd()))
+def stand_for(
+    kind: type[C], mark: str = "count", *, home: Path | None = None
+) -> Iterator[Stand[C]]:
+    """In a new folder of `home`, else of the current one.
+
+    That is where disks are: a memory file system would hide what commits cost.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=".bench-", dir=home or Path.cwd()))
     try:
         stand = Stand(kind, folder, mark)
         try:

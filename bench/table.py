@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from bench.result import Result
 
 HEADER: Final = ("backend", "workload", "ours", "raw", "ratio", "gate", "goal", "reached")
-_WIDTHS: Final = (7, 46, 10, 10, 7, 8, 8, 7)
+_WIDTHS: Final = (7, 50, 10, 10, 7, 8, 8, 7)
 
 
 def table(results: Sequence[Result]) -> str:

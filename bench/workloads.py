@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from bench import gates, measure
 from bench.contender import payload
 from bench.result import Pair
 from bench.stand import stand_for
+from ferryman.backends.mounts import mount_type
 
 if TYPE_CHECKING:
     from bench.contender import Cycling
@@ -32,19 +35,49 @@ class Sizes:
     idle: int = 100
     backlog: int = 100_000
     polls: int = 50
+    by_turns: int = 3_000
+    crowd: int = 500_000
+    verbs: int = 500
 
     @classmethod
     def all(cls, jobs: int) -> Sizes:
         """The same small number everywhere: enough to see that it runs."""
-        return cls(jobs, jobs, jobs, jobs, min(jobs, 5), jobs, min(jobs, 5))
+        return cls(jobs, jobs, jobs, jobs, min(jobs, 5), jobs, min(jobs, 5), jobs, jobs, jobs)
 
 
 @dataclass(frozen=True, slots=True)
 class Rivals:
-    """Ours and the raw loop on the same store."""
+    """Ours and the raw loop on the same store, below `home`: None is the current folder.
+
+    `on_files`: their figures are named by the file system.
+    """
 
     ours: type[Ours]
     raw: type[Cycling]
+    home: Path | None = None
+    on_files: bool = False
+
+    @property
+    def folder(self) -> Path:
+        return self.home or Path.cwd()
+
+    def name(self, workload: str) -> str:
+        return f"{_file_system(self.folder)}: {workload}" if self.on_files else workload
+
+    @contextmanager
+    def stands(self) -> Iterator[tuple[Stand[Cycling], Stand[Ours]]]:
+        """The raw loop and ours, side by side."""
+        with (
+            stand_for(self.raw, home=self.home) as raw,
+            stand_for(self.ours, home=self.home) as ours,
+        ):
+            yield raw, ours
+
+
+def _file_system(folder: Path) -> str:
+    mounts = Path("/proc/mounts")
+    text = mounts.read_text() if mounts.exists() else ""
+    return mount_type(folder, text) or "disk"
 
 
 Workload = Callable[[Rivals, Sizes], Iterator[Sequence[Pair]]]
@@ -65,8 +98,9 @@ def push_many(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
 
 def cycle(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
     while True:
-        raw = measure.cycle(rivals.raw, sizes.cycle)
-        yield [Pair(gates.CYCLE, measure.cycle(rivals.ours, sizes.cycle), raw)]
+        raw = measure.cycle(rivals.raw, sizes.cycle, rivals.home)
+        ours = measure.cycle(rivals.ours, sizes.cycle, rivals.home)
+        yield [Pair(rivals.name(gates.CYCLE), ours, raw)]
 
 
 def drain(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
@@ -85,9 +119,12 @@ def drain(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
 
 def idle(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
     while True:
-        raw_p50, raw_p99 = measure.idle(rivals.raw, sizes.idle)
-        p50, p99 = measure.idle(rivals.ours, sizes.idle)
-        yield [Pair(gates.IDLE_P50, p50, raw_p50), Pair(gates.IDLE_P99, p99, raw_p99)]
+        raw_p50, raw_p99 = measure.idle(rivals.raw, sizes.idle, rivals.home)
+        p50, p99 = measure.idle(rivals.ours, sizes.idle, rivals.home)
+        yield [
+            Pair(rivals.name(gates.IDLE_P50), p50, raw_p50),
+            Pair(rivals.name(gates.IDLE_P99), p99, raw_p99),
+        ]
 
 
 def backlog(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
@@ -114,7 +151,3 @@ def _poll(ours: Ours) -> float:
         raise RuntimeError(f"a poll of {POLLED} claimed {claimed} jobs")
     ours.push_many([payload(number) for number in range(POLLED)])
     return seconds
-
-
-SHORT: Sequence[Workload] = (push, push_many, cycle, drain, idle, backlog)
-LONG: Sequence[Workload] = (backlog,)

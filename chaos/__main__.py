@@ -1,4 +1,4 @@
-"""`python -m chaos`: run one campaign and judge it. Exit code 0 only if nothing was broken."""
+"""`python -m chaos`: run a campaign and judge it. Exit code 0 only if nothing was broken."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chaos.broken import BROKEN
+from chaos.broken import BROKEN, ONLY_ON
 from chaos.campaign import run
 from chaos.plan import Plan
 from chaos.progress import progress
-from chaos.report import Report, write_result
-from chaos.stores import STORES, store_named
+from chaos.report import Report, table, write_result
+from chaos.stores import STORES, stores_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,45 +30,71 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        store = store_named(options.backend)
+        stores = _stores(options)
     except ValueError as refusal:
         parser.error(str(refusal))
-    plan = Plan.of(options.seed, options.kills)
-    again = f"python -m chaos --backend {store.name} --kills {plan.kills} --seed {plan.seed}"
-    if options.broken:
-        again += f" --broken {options.broken}"
-    _say(f"seed {plan.seed}: {plan.kills} kills within {plan.seconds:.0f} s; again: {again}")
     for number in (signal.SIGINT, signal.SIGTERM):
         # However we are ended, nobody and nothing is left behind.
         signal.signal(number, signal.default_int_handler)
     try:
-        report = _campaign(plan, store, options.broken)
+        reports = [_campaign(store, options) for store in stores]
     except KeyboardInterrupt:
         _say("broken off: every process is gone, nothing was judged")
         return 130
-    if options.results is not None or options.broken is None:
-        write_result(options.results or RESULTS, report.row())
-    _say("", "clean" if report.clean else f"PROMISES WERE BROKEN; the same plan again: {again}")
-    return 0 if report.clean else 1
+    if len(reports) > 1:
+        _say("", *table([report.row() for report in reports]))
+    return 0 if all(report.clean for report in reports) else 1
 
 
-def _campaign(plan: Plan, store: Store, broken: str | None) -> Report:
+def _stores(options: argparse.Namespace) -> Sequence[Store]:
+    """What is run one after another; a broken build has no relaxed kind."""
+    consistency = options.consistency
+    if options.broken and options.backend != ONLY_ON.get(options.broken, options.backend):
+        raise ValueError(f"--broken {options.broken} needs --backend {ONLY_ON[options.broken]}")
+    if options.broken and consistency == "relaxed":
+        raise ValueError("--broken needs --consistency strict: relaxed promises too little")
+    stores = stores_named(options.backend, consistency)
+    return stores[:1] if options.broken else stores
+
+
+def _campaign(store: Store, options: argparse.Namespace) -> Report:
+    plan = Plan.of(options.seed, options.kills or store.kills, store.cast)
+    again = _command(store, plan, options)
+    _say(f"seed {plan.seed}: {plan.kills} kills within {plan.seconds:.0f} s; again: {again}")
     shown = progress(plan.kills)
-    with tempfile.TemporaryDirectory(prefix="ferryman-chaos-") as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="ferryman-chaos-", ignore_cleanup_errors=True
+    ) as folder:
         try:
-            outcome = run(plan, store, Path(folder), shown, broken)
+            outcome = run(plan, store, Path(folder), shown, options.broken)
         finally:
             shown.close()
         report = Report.of(store.name, outcome)
         # The stories are in the folder.
         _say(*report.lines())
+    if options.results is not None or options.broken is None:
+        write_result(options.results or RESULTS, report.row())
+    _say("", "clean" if report.clean else f"PROMISES WERE BROKEN; the same plan again: {again}")
     return report
+
+
+def _command(store: Store, plan: Plan, options: argparse.Namespace) -> str:
+    command = f"python -m chaos --backend {options.backend}"
+    if len(STORES[options.backend]) > 1:
+        command += f" --consistency {'relaxed' if store.terms.relaxed else 'strict'}"
+    command += f" --kills {plan.kills} --seed {plan.seed}"
+    return f"{command} --broken {options.broken}" if options.broken else command
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m chaos", description=__doc__)
     parser.add_argument("--backend", default="sqlite", help=f"one of {', '.join(STORES)}")
-    parser.add_argument("--kills", type=_positive, default=1_000, help="SIGKILLs (1000)")
+    parser.add_argument(
+        "--consistency",
+        choices=["strict", "relaxed"],
+        help="of s3 (default: a campaign on each, one after the other)",
+    )
+    parser.add_argument("--kills", type=_positive, help="SIGKILLs (1000; on s3, 200)")
     parser.add_argument(
         "--seed",
         type=int,

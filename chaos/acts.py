@@ -36,27 +36,29 @@ class Act:
     target: str
 
 
-def acts(chance: random.Random, pushes: Iterable[Push], seconds: float) -> Iterator[Act]:
+def acts(
+    chance: random.Random, pushes: Iterable[Push], seconds: float, stretch: float
+) -> Iterator[Act]:
     """Acts in order of time."""
-    found = [*_on_jobs(chance, pushes), *_on_queues(chance, seconds)]
+    found = [*_on_jobs(chance, pushes, stretch), *_on_queues(chance, seconds, stretch)]
     return iter(sorted(found, key=lambda act: act.at))
 
 
-def _on_jobs(chance: random.Random, pushes: Iterable[Push]) -> Iterator[Act]:
+def _on_jobs(chance: random.Random, pushes: Iterable[Push], stretch: float) -> Iterator[Act]:
     for push in pushes:
         for message in push.messages:
             if message.id is None or chance.random() >= _SHARE:
                 continue
             at = push.at
             for verb, low, high in chance.choice(_STORIES):
-                at += chance.uniform(low, high)
+                at += chance.uniform(low, high) * stretch
                 yield Act(at, verb, message.id)
 
 
-def _on_queues(chance: random.Random, seconds: float) -> Iterator[Act]:
+def _on_queues(chance: random.Random, seconds: float, stretch: float) -> Iterator[Act]:
     at = chance.uniform(0.5, 2.0)
     while at < seconds:
         queue = chance.choice([SWIFT, ROUGH, HANDOFF])
         yield Act(at, "pause_queue", queue)
-        yield Act(at + chance.uniform(0.3, 1.0), "resume_queue", queue)
-        at += chance.uniform(0.5, 1.5) * _QUEUE_EVERY
+        yield Act(at + chance.uniform(0.3, 1.0) * stretch, "resume_queue", queue)
+        at += chance.uniform(0.5, 1.5) * _QUEUE_EVERY * stretch

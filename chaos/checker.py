@@ -14,7 +14,7 @@ from ferryman.ids import child_id
 from ferryman.job import TERMINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from chaos.evidence import Evidence
     from chaos.records import Started
@@ -44,12 +44,10 @@ def lost(evidence: Evidence) -> Iterator[Finding]:
 
 def finished_twice(evidence: Evidence) -> Iterator[Finding]:
     """More than one end recorded for one generation, from the receipts and from the final row."""
+    for job_id in sorted(evidence.duplicates):
+        yield Finding(job_id, "the store keeps a second end of it")
     for job in evidence.jobs.values():
-        ends: defaultdict[int, set[tuple[int, str]]] = defaultdict(set)
-        for end in evidence.ended.get(job.id, ()):
-            if end.state in TERMINAL:
-                # The same settlement sent twice is answered twice, and ends the job once.
-                ends[end.generation].add((end.fence, end.state))
+        ends = receipts(evidence, job.id)
         for generation, found in ends.items():
             if len(found) > 1:
                 yield Finding(job.id, f"generation {generation} ended {len(found)} times: {found}")
@@ -57,7 +55,7 @@ def finished_twice(evidence: Evidence) -> Iterator[Finding]:
         most = job.generation if job.state.terminal else job.generation - 1
         if seen > most:
             yield Finding(job.id, f"{seen} ends were recorded, its generations allow {most}")
-        for fence, state in ends.get(job.generation, ()):
+        for fence, state, _ in ends.get(job.generation, ()):
             if (fence, state) != (job.fence, job.state):
                 yield Finding(
                     job.id,
@@ -70,34 +68,34 @@ def finished_twice(evidence: Evidence) -> Iterator[Finding]:
 def over_attempts(evidence: Evidence) -> Iterator[Finding]:
     """More charged starts than allowed: every start, less those given back, counts."""
     for job in evidence.jobs.values():
-        starts: Counter[int] = Counter()
-        for start in evidence.started.get(job.id, ()):
-            starts[start.generation] += 1
-            charged = max(start.attempts, starts[start.generation] - start.given_back)
-            if charged > job.max_attempts:
-                yield Finding(
-                    job.id, f"claim {start.fence} is charged start {charged} of {job.max_attempts}"
-                )
+        for course in evidence.courses(job.id):
+            for start, charged in _charges(course):
+                if charged > job.max_attempts:
+                    text = f"claim {start.fence} is charged start {charged} of {job.max_attempts}"
+                    yield Finding(job.id, text)
         if job.attempts > job.max_attempts:
             yield Finding(job.id, f"{job.attempts} attempts are charged of {job.max_attempts}")
 
 
 def early(evidence: Evidence) -> Iterator[Finding]:
     """Starts before the job was due: by its row, by its producer's clock, by the last delay."""
+    slack = evidence.terms.clock
     earliest = {pushed.id: pushed.earliest for pushed in evidence.pushed if pushed.earliest}
     for job_id, starts in evidence.started.items():
-        due = earliest.get(job_id, 0.0)
+        due = earliest.get(job_id, 0.0) - slack
         for start in starts:
             if start.at < start.ready_at:
                 yield _early(start, start.ready_at, "its ready_at")
             if start.generation == 1 and start.at < due:
                 yield _early(start, due, "the push and its delay")
+        if evidence.terms.relaxed:
+            continue  # another node's claim of the same number may have asked for less
         delays = {end.fence: end.delay for end in evidence.ended.get(job_id, ())}
         for before, start in pairwise(starts):
             # A claim whose end was not applied may start after the next one did: it was frozen.
             delay = delays.get(before.fence)
             same = before.generation == start.generation
-            if same and delay is not None and start.at < before.at + delay:
+            if same and delay is not None and start.at < before.at + delay - slack:
                 yield _early(start, before.at + delay, f"the delay of claim {before.fence}")
 
 
@@ -111,6 +109,16 @@ def unfinished(evidence: Evidence) -> Iterator[Finding]:
 COLUMNS: Final = {
     rule.__name__: rule for rule in (lost, finished_twice, over_attempts, early, unfinished)
 }
+
+
+def receipts(evidence: Evidence, job_id: str) -> Mapping[int, set[tuple[int, str, str]]]:
+    """By generation the ends that the store said were applied: fence, state and node."""
+    ends: defaultdict[int, set[tuple[int, str, str]]] = defaultdict(set)
+    for end in evidence.ended.get(job_id, ()):
+        if end.state in TERMINAL:
+            # The same settlement sent twice is answered twice, and ends the job once.
+            ends[end.generation].add((end.fence, end.state, end.node))
+    return ends
 
 
 def children(parent: Job, generation: int) -> list[str]:
@@ -139,6 +147,14 @@ def _ends_without_receipt(evidence: Evidence, job: Job) -> int:
     """Ends by a reaper, and by an operator who cancelled a waiting job."""
     reaped = sum(reap.state in TERMINAL for reap in evidence.reaped.get(job.id, ()))
     return reaped + evidence.cancels[job.id]
+
+
+def _charges(course: Iterable[Started]) -> Iterator[tuple[Started, int]]:
+    """Each start with how many of its generation are charged, by its row and by counting."""
+    starts: Counter[int] = Counter()
+    for start in course:
+        starts[start.generation] += 1
+        yield start, max(start.attempts, starts[start.generation] - start.given_back)
 
 
 def _is_of_last_claim(job: Job) -> bool:

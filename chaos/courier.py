@@ -9,13 +9,13 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
-from chaos.cast import HANDOFF, LEASE
+from chaos.cast import HANDOFF
 from chaos.handlers import child, seal
+from chaos.opening import opened
 from chaos.records import Ended, Refused, Started
 from ferryman import BackendUnavailable
 from ferryman.lifecycle import Verdict
 from ferryman.queue.heartbeat import Beat
-from ferryman.queue.open import open_backend
 from ferryman.queue.settlement import Settlement
 
 if TYPE_CHECKING:
@@ -37,8 +37,9 @@ def carry(scene: Scene, name: str) -> int:
     """Hand over until killed, or until SIGTERM."""
     asked: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _frame: asked.append(number))
-    with closing(open_backend(scene.url)) as backend:
-        courier = Courier(backend, scene.journal(name), f"{name}:{os.getpid()}")
+    with closing(opened(scene.url(name))) as backend:
+        lease = scene.plan.cast.pace.lease
+        courier = Courier(backend, scene.journal(name), f"{name}:{os.getpid()}", lease)
         while not asked:
             courier.turn()
     return 0
@@ -47,17 +48,20 @@ def carry(scene: Scene, name: str) -> int:
 class Courier:
     """Polls a few jobs, works, prolongs their leases, and settles them with their children."""
 
-    def __init__(self, backend: Backend, journal: Journal, worker: str) -> None:
+    def __init__(self, backend: Backend, journal: Journal, worker: str, lease: float) -> None:
         self._backend = backend
         self._journal = journal
         self._worker = worker
+        self._lease = lease
         self._turn = 0
 
     def turn(self) -> None:
         """One batch, or a short wait for one."""
         self._turn += 1
         try:
-            jobs = self._backend.poll(self._worker, {HANDOFF: _BATCH}, lease=LEASE, turn=self._turn)
+            jobs = self._backend.poll(
+                self._worker, {HANDOFF: _BATCH}, lease=self._lease, turn=self._turn
+            )
             if not jobs:
                 self._backend.wait([HANDOFF], 0.2)
                 return
@@ -71,10 +75,10 @@ class Courier:
 
     def _work(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
-            self._journal.write(Started.of(job))
+            self._journal.write(Started.of(job, self._journal.node))
             time.sleep(job.payload["seconds"])
         beats = [Beat(job.id, job.fence) for job in jobs]
-        self._backend.heartbeat(self._worker, beats, lease=LEASE, answered=self._turn)
+        self._backend.heartbeat(self._worker, beats, lease=self._lease, answered=self._turn)
 
     def _settle(self, jobs: Sequence[Job], record: Sequence[Job] | None = None) -> Sequence[Job]:
         """End the claims, whatever the heartbeat said: the store knows. Returns the refused."""
@@ -88,8 +92,9 @@ class Courier:
         applied = {r.job_id: str(r.state) for r in receipts if r.applied}
         for job in jobs if record is None else record:
             if job.id in applied:
+                state, node = applied[job.id], self._journal.node
                 self._journal.write(
-                    Ended(job.id, job.fence, job.generation, applied[job.id], delay=None)
+                    Ended(job.id, job.fence, job.generation, state, delay=None, node=node)
                 )
             else:
                 self._journal.write(Refused(job.id, job.fence))

@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from chaos.records import Acted, Asked, Ended, Pushed, Reaped, Refused, Saved, Started, Tried
+from chaos.terms import STERN
 from ferryman import Filter, Job, State
 from ferryman.queue.open import open_backend
+from ferryman.queue.syncing import Mirrored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from chaos.plan import Plan
     from chaos.records import Record
+    from chaos.terms import Terms
     from ferryman.queue.contract import Backend
 
 _PAGE = 5_000
@@ -35,12 +38,15 @@ class Evidence:
     """All records by kind, those about jobs by job id, beside the plan and the store's holdings.
 
     `cancels`: how often an operator ended each job at once. `troubles`: what went wrong outside the
-    records, such as a process that ended by itself, or damage.
+    records, such as a process that ended by itself, or damage. `duplicates`: jobs of which the
+    store itself keeps a second end.
     """
 
     plan: Plan
+    terms: Terms
     holdings: Holdings
     troubles: Sequence[str]
+    duplicates: frozenset[str]
     tried: Sequence[Tried]
     pushed: Sequence[Pushed]
     refused: Sequence[Refused]
@@ -59,14 +65,19 @@ class Evidence:
         records: Iterable[Record],
         holdings: Holdings,
         troubles: Sequence[str] = (),
+        *,
+        duplicates: Iterable[str] = (),
+        terms: Terms = STERN,
     ) -> Evidence:
         """Sort the records; starts come in the order of their fences."""
         found = list(records)
         starts = sorted(_kind(found, Started), key=lambda start: start.fence)
         return cls(
             plan,
+            terms,
             holdings,
             troubles,
+            frozenset(duplicates),
             tried=_kind(found, Tried),
             pushed=_kind(found, Pushed),
             refused=_kind(found, Refused),
@@ -83,10 +94,19 @@ class Evidence:
     def jobs(self) -> Mapping[str, Job]:
         return self.holdings.jobs
 
+    def courses(self, job_id: str) -> Iterable[Sequence[Started]]:
+        """A job's starts in the order of their fences; relaxed nodes number each their own."""
+        starts = self.started.get(job_id, ())
+        if not self.terms.relaxed:
+            return [starts]
+        return _grouped(starts, lambda start: start.node).values()
+
 
 def holdings(url: str) -> Holdings:
     """Read everything that a store holds."""
     with closing(open_backend(url)) as backend:
+        if isinstance(backend, Mirrored):
+            backend.sync()
         jobs = {job.id: job for job in _all(backend)}
         counted: Counter[tuple[str, str]] = Counter()
         for queue, counts in backend.snapshot().queues.items():
@@ -97,6 +117,15 @@ def holdings(url: str) -> Holdings:
         for job in jobs.values():
             recounted[job.queue, "scheduled"] += job.state is State.PENDING and job.ready_at > now
     return Holdings(jobs, +counted, +recounted)
+
+
+def disagreements(url: str, found: Holdings) -> Iterator[str]:
+    """Jobs that a node shows otherwise than the judge, although it has just been synced."""
+    here = holdings(url).jobs
+    for job_id in sorted(here.keys() | found.jobs.keys()):
+        mine, theirs = here.get(job_id), found.jobs.get(job_id)
+        if (mine and mine.state) != (theirs and theirs.state):
+            yield f"{url} shows {job_id} as {mine and mine.state}, not {theirs and theirs.state}"
 
 
 def _all(backend: Backend) -> Iterator[Job]:
@@ -134,7 +163,11 @@ def _kind(records: Iterable[Record], kind: type[K]) -> list[K]:
 
 
 def _by_job(records: Iterable[A]) -> dict[str, list[A]]:
-    found: defaultdict[str, list[A]] = defaultdict(list)
+    return _grouped(records, lambda record: record.id)
+
+
+def _grouped(records: Iterable[K], key: Callable[[K], str]) -> dict[str, list[K]]:
+    found: defaultdict[str, list[K]] = defaultdict(list)
     for record in records:
-        found[record.id].append(record)
+        found[key(record)].append(record)
     return dict(found)

@@ -1,4 +1,4 @@
-"""When processes are killed and frozen."""
+"""When processes are killed and frozen, and when nodes are cut off or die."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
-from chaos.cast import COURIERS, EVERYONE, LEASE, OPERATOR, PRODUCERS, WORKERS
-
 if TYPE_CHECKING:
     import random
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-GAP: Final = 0.15
-"""Mean seconds between two faults."""
+    from chaos.cast import Cast
+
+    Strike = Callable[[float, int], Sequence["Fault"]]
 
 _FREEZE_EVERY: Final = (3, 5)
 """After so many strikes one freezes instead of killing."""
@@ -21,23 +20,16 @@ _DRAIN_EVERY: Final = (12, 20)
 """After so many strikes one asks a worker to drain, as a rolling deploy does."""
 _MASSACRE_EVERY: Final = (60, 120)
 """After so many strikes one kills everyone at once, as a loss of power would."""
-_PACES: Final = (_FREEZE_EVERY, _DRAIN_EVERY, _MASSACRE_EVERY)
+_CUT_EVERY: Final = (3, 6)
+"""After so many strikes one takes a node's way to the store away."""
+_FALL_EVERY: Final = (8, 14)
+"""After so many strikes one kills every process of a node."""
 _AGAIN: Final = 0.15
 """The share of kills that hit the same process again while it is still starting."""
 _SPARED: Final = 0.9
 """The share of kills that spare the frozen: what they do when they wake is what we want to see."""
-
-_KILL_WEIGHTS: Final = {
-    **dict.fromkeys(WORKERS, 4),
-    **dict.fromkeys(COURIERS, 4),
-    **dict.fromkeys(PRODUCERS, 3),
-    OPERATOR: 1,
-}
-_FREEZE_WEIGHTS: Final = {
-    **dict.fromkeys(WORKERS, 6),
-    **dict.fromkeys(COURIERS, 3),
-    **dict.fromkeys(PRODUCERS, 1),
-}
+_WIPED: Final = 0.4
+"""The share of dead nodes whose folder is gone when they come back, where that may happen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,36 +37,106 @@ class Fault:
     """At `at` seconds: SIGKILL and a new process `seconds` later, or SIGSTOP for `seconds`, or
     SIGTERM and a new process as soon as the drain is over.
 
-    `instead` is hit where the script of `target` has already ended.
+    `instead` is hit where the script of `target` has already ended. For a `cut` the target is a
+    node, for `seconds`, and `instead` says how; for a `wipe` a node that has just been killed.
     """
 
     at: float
-    kind: Literal["kill", "freeze", "drain"]
+    kind: Literal["kill", "freeze", "drain", "cut", "wipe"]
     target: str
     seconds: float
     instead: str
 
 
-def faults(chance: random.Random, kills: int) -> Iterator[Fault]:
+def faults(chance: random.Random, kills: int, cast: Cast) -> Iterator[Fault]:
     """Faults in order of time, until `kills` of them are kills."""
-    at, left = GAP, kills
-    freeze, drain, massacre = (_Every(chance, *pace) for pace in _PACES)
-    frozen: dict[str, float] = {}
+    at, left = cast.pace.gap, kills
+    fate = _Fate(chance, cast)
     while left > 0:
-        at += chance.uniform(0.2, 1.8) * GAP
-        if freeze.now():
-            fault = _freeze(chance, at)
-            frozen[fault.target] = at + fault.seconds
-            yield fault
-        elif drain.now():
-            yield Fault(at, "drain", chance.choice(WORKERS), 0.0, chance.choice(COURIERS))
-        elif massacre.now():
-            yield from (_kill(chance, at, name) for name in EVERYONE[:left])
-            left -= len(EVERYONE)
-        else:
-            for fault in _kills(chance, at, {name for name in frozen if frozen[name] > at}, left):
-                left, at = left - 1, fault.at
-                yield fault
+        at += chance.uniform(0.2, 1.8) * cast.pace.gap
+        struck = fate.strike(at, left)
+        left -= sum(fault.kind == "kill" for fault in struck)
+        at = struck[-1].at
+        yield from struck
+
+
+class _Fate:
+    """Draws what strikes next, and remembers who is frozen or down."""
+
+    def __init__(self, chance: random.Random, cast: Cast) -> None:
+        self._chance = chance
+        self._cast = cast
+        self._frozen: dict[str, float] = {}
+        self._down: dict[str, float] = {}
+        kinds: list[tuple[tuple[int, int], Strike]] = [
+            (_FREEZE_EVERY, self._freeze),
+            (_DRAIN_EVERY, self._drain),
+            (_MASSACRE_EVERY, self._massacre),
+        ]
+        if cast.nodes:
+            kinds += [(_CUT_EVERY, self._cut), (_FALL_EVERY, self._fall)]
+        self._rare = [(_Every(chance, *every), strike) for every, strike in kinds]
+        self._kill_weights = {
+            **dict.fromkeys((*cast.workers, *cast.couriers), 4),
+            **dict.fromkeys((*cast.producers, *cast.supervisors), 3),
+            cast.operator: 1,
+        }
+        self._freeze_weights = {
+            **dict.fromkeys(cast.workers, 6),
+            **dict.fromkeys(cast.couriers, 3),
+            **dict.fromkeys((*cast.producers, *cast.supervisors), 1),
+        }
+
+    def strike(self, at: float, left: int) -> Sequence[Fault]:
+        for every, strike in self._rare:
+            if every.now():
+                return strike(at, left)
+        return self._kills(at, left)
+
+    def _freeze(self, at: float, left: int) -> Sequence[Fault]:
+        # Longer than the lease: it has expired when the process goes on as if nothing had been.
+        seconds = self._chance.uniform(1.5, 3.0) * self._cast.pace.lease
+        target = _one_of(self._chance, self._freeze_weights)
+        self._frozen[target] = at + seconds
+        return [Fault(at, "freeze", target, seconds, self._chance.choice(self._cast.workers))]
+
+    def _drain(self, at: float, left: int) -> Sequence[Fault]:
+        target = self._chance.choice(self._cast.workers)
+        return [Fault(at, "drain", target, 0.0, self._chance.choice(self._cast.couriers))]
+
+    def _massacre(self, at: float, left: int) -> Sequence[Fault]:
+        return [self._kill(at, name) for name in self._cast.everyone[:left]]
+
+    def _cut(self, at: float, left: int) -> Sequence[Fault]:
+        """For a part of a lease, or for much longer than one."""
+        seconds = self._chance.uniform(0.3, 3.0) * self._cast.pace.lease
+        node, how = self._chance.choice(self._cast.nodes), self._chance.choice(["reset", "silent"])
+        return [Fault(at, "cut", node, seconds, how)]
+
+    def _fall(self, at: float, left: int) -> Sequence[Fault]:
+        node = self._chance.choice(self._cast.nodes)
+        seconds = self._chance.uniform(0.1, 2.0) * self._cast.pace.lease
+        self._down |= dict.fromkeys(self._cast.on(node), at + seconds)
+        members = self._cast.on(node)[:left]
+        fallen = [Fault(at, "kill", name, seconds, members[0]) for name in members]
+        if self._chance.random() < _WIPED and self._cast.wiped:
+            fallen.append(Fault(at, "wipe", node, seconds, members[0]))
+        return fallen
+
+    def _kills(self, at: float, left: int) -> Sequence[Fault]:
+        frozen = {name for name, until in self._frozen.items() if until > at}
+        spared = frozen if self._chance.random() < _SPARED else set()
+        spared = spared | {name for name, until in self._down.items() if until > at}
+        weights = {k: v for k, v in self._kill_weights.items() if k not in spared}
+        fault = self._kill(at, _one_of(self._chance, weights))
+        if left > 1 and self._chance.random() < _AGAIN:
+            again = at + fault.seconds + self._chance.uniform(0.0, 0.06)
+            return [fault, self._kill(again, fault.target)]
+        return [fault]
+
+    def _kill(self, at: float, target: str) -> Fault:
+        seconds = self._chance.uniform(0.0, 0.03)
+        return Fault(at, "kill", target, seconds, self._chance.choice(self._cast.workers))
 
 
 class _Every:
@@ -90,26 +152,6 @@ class _Every:
             return False
         self._left = self._draw()
         return True
-
-
-def _freeze(chance: random.Random, at: float) -> Fault:
-    # Longer than the lease: it has expired when the process goes on as if nothing had been.
-    seconds = chance.uniform(1.5, 3.0) * LEASE
-    target = _one_of(chance, _FREEZE_WEIGHTS)
-    return Fault(at, "freeze", target, seconds, chance.choice(WORKERS))
-
-
-def _kills(chance: random.Random, at: float, frozen: Collection[str], left: int) -> Iterator[Fault]:
-    spared = frozen if chance.random() < _SPARED else ()
-    target = _one_of(chance, {k: v for k, v in _KILL_WEIGHTS.items() if k not in spared})
-    fault = _kill(chance, at, target)
-    yield fault
-    if left > 1 and chance.random() < _AGAIN:
-        yield _kill(chance, at + fault.seconds + chance.uniform(0.0, 0.06), target)
-
-
-def _kill(chance: random.Random, at: float, target: str) -> Fault:
-    return Fault(at, "kill", target, chance.uniform(0.0, 0.03), chance.choice(WORKERS))
 
 
 def _one_of(chance: random.Random, weights: Mapping[str, int]) -> str:

@@ -145,7 +145,7 @@ class Handlers:
         """Record the start; the step that the last acknowledged checkpoint was of."""
         found = job.checkpoint()
         step = 0 if found is None else int(found["step"])
-        self._journal.write(Started.of(job, step))
+        self._journal.write(Started.of(job, self._journal.node, step))
         return step
 
 

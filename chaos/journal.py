@@ -7,6 +7,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from chaos.cast import node_of
 from chaos.records import KINDS
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.node = node_of(path.stem)
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def write(self, record: Record) -> None:

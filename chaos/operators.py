@@ -6,9 +6,9 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from chaos.opening import opened
 from chaos.records import Acted, Asked
 from ferryman import BackendUnavailable
-from ferryman.queue.open import open_backend
 
 if TYPE_CHECKING:
     from chaos.acts import Act
@@ -20,7 +20,7 @@ def operate(scene: Scene, name: str) -> int:
     """Carry out what is left of the acts. One whose answer a kill cut off is done again."""
     journal = scene.journal(name)
     done = [record.step for record in journal.read() if isinstance(record, Acted)]
-    with closing(open_backend(scene.url)) as backend:
+    with closing(opened(scene.url(name))) as backend:
         for step in range(max(done, default=-1) + 1, len(scene.plan.acts)):
             act = scene.plan.acts[step]
             scene.wait_for(act.at)

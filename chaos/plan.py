@@ -7,11 +7,12 @@ which a kill lands inside a transaction is the machine's, and so is the retry po
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chaos.acts import acts
-from chaos.cast import PRODUCERS
+from chaos.cast import HOUSE
 from chaos.faults import faults
 from chaos.script import script
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from chaos.acts import Act
+    from chaos.cast import Cast
     from chaos.faults import Fault
     from chaos.script import Push
 
@@ -29,19 +31,33 @@ class Plan:
 
     seed: int
     kills: int
+    cast: Cast
     scripts: Mapping[str, tuple[Push, ...]]
     acts: tuple[Act, ...]
     faults: tuple[Fault, ...]
 
     @classmethod
-    def of(cls, seed: int, kills: int) -> Plan:
+    def of(cls, seed: int, kills: int, cast: Cast = HOUSE) -> Plan:
         """The plan that a seed stands for."""
-        strikes = tuple(faults(_chance(seed, "faults"), kills))
+        strikes = tuple(faults(_chance(seed, "faults"), kills, cast))
         seconds = strikes[-1].at
-        scripts = {name: tuple(script(_chance(seed, name), name, seconds)) for name in PRODUCERS}
+        scripts = {
+            name: tuple(script(_chance(seed, name), name, seconds, cast.pace))
+            for name in cast.producers
+        }
         pushes = [push for steps in scripts.values() for push in steps]
-        ordered = tuple(acts(_chance(seed, "acts"), pushes, seconds))
-        return cls(seed, kills, scripts, ordered, strikes)
+        ordered = tuple(acts(_chance(seed, "acts"), pushes, seconds, cast.pace.stretch))
+        return cls(seed, kills, cast, scripts, ordered, strikes)
+
+    @property
+    def falls(self) -> int:
+        """How often every process of a node is killed at once."""
+        struck: defaultdict[float, set[str]] = defaultdict(set)
+        for fault in self.faults:
+            if fault.kind == "kill":
+                struck[fault.at].add(fault.target)
+        members = [set(self.cast.on(node)) for node in self.cast.nodes]
+        return sum(node <= names for names in struck.values() for node in members)
 
     @property
     def seconds(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from chaos.opening import launched
 from chaos.records import Pushed, Tried
 from ferryman import BackendUnavailable, Ferry
 
@@ -21,7 +22,7 @@ def produce(scene: Scene, name: str) -> int:
     """Push what is left of the script, each step at its time."""
     journal = scene.journal(name)
     script = scene.plan.scripts[name]
-    with Ferry(scene.url) as ferry:
+    with launched(Ferry(scene.url(name))) as ferry:
         for step in range(next_step(journal.read(), script), len(script)):
             scene.wait_for(script[step].at)
             _push(ferry, journal, name, step, script[step])

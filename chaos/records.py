@@ -39,9 +39,10 @@ class Started(NamedTuple):
     worker: str
     queue: str
     checkpoint: int
+    node: str
 
     @classmethod
-    def of(cls, job: Job, checkpoint: int = 0) -> Started:
+    def of(cls, job: Job, node: str, checkpoint: int = 0) -> Started:
         return cls(
             id=job.id,
             fence=job.fence,
@@ -54,6 +55,7 @@ class Started(NamedTuple):
             worker=job.worker or "",
             queue=job.queue,
             checkpoint=checkpoint,
+            node=node,
         )
 
 
@@ -73,6 +75,7 @@ class Ended(NamedTuple):
     generation: int
     state: str
     delay: float | None
+    node: str
 
 
 class Refused(NamedTuple):

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from chaos.checker import COLUMNS
-from chaos.rules import RULES
+from chaos.rules import rules_for
 from ferryman import State
 
 if TYPE_CHECKING:
@@ -37,17 +37,24 @@ class Report:
     @classmethod
     def of(cls, backend: str, outcome: Outcome) -> Report:
         evidence = outcome.evidence
+        rules = rules_for(evidence.terms).items()
         return cls(
             backend,
             evidence.plan.seed,
             outcome,
             {name: list(rule(evidence)) for name, rule in COLUMNS.items()},
-            {name: found for name, rule in RULES.items() if (found := list(rule(evidence)))},
+            {name: found for name, rule in rules if (found := list(rule(evidence)))},
         )
 
     @property
     def clean(self) -> bool:
-        return not self.others and not any(self.columns.values())
+        return not self.others and not any(self._broken.values())
+
+    @property
+    def _broken(self) -> Mapping[str, Sequence[Finding]]:
+        """The columns that must be empty; a relaxed store only counts what ended twice."""
+        dropped = "finished_twice" if self.outcome.evidence.terms.relaxed else ""
+        return {name: found for name, found in self.columns.items() if name != dropped}
 
     def row(self) -> dict[str, Any]:
         """The line for `results.json`."""
@@ -61,13 +68,10 @@ class Report:
 
     def lines(self) -> Iterator[str]:
         """The table, what happened, and every kind of finding with its first stories."""
-        row = {name: str(value) for name, value in self.row().items()}
-        widths = {name: max(len(name), len(value)) for name, value in row.items()}
-        yield "  ".join(name.rjust(width) for name, width in widths.items())
-        yield "  ".join(row[name].rjust(width) for name, width in widths.items())
+        yield from table([self.row()])
         yield ""
         yield from self._happened()
-        for name, found in {**self.columns, **self.others}.items():
+        for name, found in {**self._broken, **self.others}.items():
             yield from self._told(name, found)
 
     def _happened(self) -> Iterator[str]:
@@ -79,6 +83,16 @@ class Report:
             f"{outcome.seconds:.0f} s with {outcome.strikes.kills} kills, "
             f"{outcome.strikes.freezes} freezes and {outcome.strikes.drains} drains"
         )
+        if evidence.plan.cast.nodes:
+            yield (
+                f"nodes     {outcome.strikes.cuts} times cut off, {evidence.plan.falls} times "
+                f"dead, {outcome.strikes.wipes} of them with their folder gone"
+            )
+        if evidence.terms.relaxed:
+            yield (
+                f"twice     {self.row()['finished_twice']} jobs ended more than once, "
+                f"the store kept a second end of {len(evidence.duplicates)}"
+            )
         yield f"jobs      {_listed({state: states[state] for state in State if states[state]})}"
         yield f"starts    {starts}, of which {starts - len(evidence.started)} were repeated runs"
         yield (
@@ -110,6 +124,14 @@ class Report:
     def _story(self, job_id: str) -> Sequence[str]:
         job = self.outcome.evidence.jobs.get(job_id)
         return [*self.outcome.story(job_id), f"in the store: {job}"] if job_id else []
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Rows of `results.json` for people."""
+    texts = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    for text in texts:
+        yield "  ".join(value.rjust(width) for value, width in zip(text, widths, strict=True))
 
 
 def write_result(path: Path, row: Mapping[str, Any]) -> None:

@@ -6,25 +6,33 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from chaos.cast import LEASE
-from chaos.checker import Finding, children
+from chaos.cast import node_of
+from chaos.checker import Finding, children, receipts
 from ferryman import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from chaos.evidence import Evidence
+    from chaos.terms import Terms
     from ferryman import Job
 
 
 def fences(evidence: Evidence) -> Iterator[Finding]:
     """Every claim has a number of its own, and later claims have higher ones."""
-    for job_id, starts in evidence.started.items():
-        for one, two in pairwise(starts):
-            if one.fence == two.fence:
-                yield Finding(job_id, f"claim {one.fence} started twice")
-            elif one.claimed_at > two.claimed_at or one.generation > two.generation:
-                yield Finding(job_id, f"claim {two.fence} is older than claim {one.fence}")
+    pairs = (
+        (job_id, pair)
+        for job_id in evidence.started
+        for course in evidence.courses(job_id)
+        for pair in pairwise(course)
+    )
+    for job_id, (one, two) in pairs:
+        if one.fence == two.fence:
+            yield Finding(job_id, f"claim {one.fence} started twice")
+        elif one.claimed_at - evidence.terms.clock > two.claimed_at:
+            yield Finding(job_id, f"claim {two.fence} is older than claim {one.fence}")
+        elif one.generation > two.generation:
+            yield Finding(job_id, f"claim {two.fence} is of an older generation than {one.fence}")
 
 
 def unstarted(evidence: Evidence) -> Iterator[Finding]:
@@ -58,6 +66,8 @@ def unexpected(evidence: Evidence) -> Iterator[Finding]:
 def orphans(evidence: Evidence) -> Iterator[Finding]:
     """A job that did not complete has handed over nothing."""
     for job in evidence.jobs.values():
+        if evidence.terms.relaxed and job.id in evidence.duplicates:
+            continue  # it completed as well
         if job.task == "handover" and job.state is not State.COMPLETED:
             for child in children(job, job.generation):
                 if child in evidence.jobs:
@@ -96,8 +106,12 @@ def keys(evidence: Evidence) -> Iterator[Finding]:
 
 
 def pauses(evidence: Evidence) -> Iterator[Finding]:
-    """Between the answer to `pause_queue` and the next `resume_queue`, nothing is claimed."""
-    claims = [start for starts in evidence.started.values() for start in starts]
+    """Between the answer to `pause_queue` and the next `resume_queue`, nothing is claimed.
+
+    Only on the operator's own node: others learn of it later.
+    """
+    here = node_of(evidence.plan.cast.operator)
+    claims = [s for starts in evidence.started.values() for s in starts if s.node == here]
     for pause in evidence.acted:
         if pause.verb != "pause_queue":
             continue
@@ -106,7 +120,7 @@ def pauses(evidence: Evidence) -> Iterator[Finding]:
             for asked in evidence.asked
             if (asked.verb, asked.id) == ("resume_queue", pause.id) and asked.step > pause.step
         ]
-        until = min(resumes, default=pause.at)
+        until = min(resumes, default=pause.at) - evidence.terms.clock
         for start in claims:
             if start.queue == pause.id and pause.at < start.claimed_at < until:
                 yield Finding(start.id, f"claimed from {pause.id} while the queue was paused")
@@ -122,6 +136,7 @@ def deadlines(evidence: Evidence) -> Iterator[Finding]:
 
 def live_leases(evidence: Evidence) -> Iterator[Finding]:
     """No lease is reaped before it could have expired."""
+    lease = evidence.plan.cast.pace.lease
     for job in evidence.jobs.values():
         for error in job.errors:
             claims = [
@@ -129,7 +144,7 @@ def live_leases(evidence: Evidence) -> Iterator[Finding]:
                 for start in evidence.started.get(job.id, ())
                 if start.worker == error.worker and start.claimed_at <= error.at
             ]
-            if error.kind == "lease" and claims and error.at < max(claims) + LEASE:
+            if error.kind == "lease" and claims and error.at < max(claims) + lease:
                 yield Finding(job.id, f"reaped {error.at - max(claims):.3f} s after its claim")
 
 
@@ -141,6 +156,15 @@ def counters(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 "", f"{' '.join(key)}: counted {found.counted[key]}, are {found.recounted[key]}"
             )
+
+
+def uncounted(evidence: Evidence) -> Iterator[Finding]:
+    """Where a job may end twice, the store keeps the second end and counts it."""
+    for job_id in evidence.ended.keys() - evidence.duplicates if evidence.terms.relaxed else ():
+        for generation, ends in receipts(evidence, job_id).items():
+            if len(ends) > 1:
+                text = f"generation {generation} ended {len(ends)} times, none kept as a duplicate"
+                yield Finding(job_id, text)
 
 
 def troubles(evidence: Evidence) -> Iterator[Finding]:
@@ -162,6 +186,16 @@ RULES: Final = {
         deadlines,
         live_leases,
         counters,
+        uncounted,
         troubles,
     )
 }
+
+_NOT_BETWEEN_NODES: Final = (checkpoints, keys)
+"""What relaxed nodes do not tell each other at once."""
+
+
+def rules_for(terms: Terms) -> Mapping[str, Callable[[Evidence], Iterator[Finding]]]:
+    """The rules that a store promises to keep."""
+    dropped = _NOT_BETWEEN_NODES if terms.relaxed else ()
+    return {name: rule for name, rule in RULES.items() if rule not in dropped}

@@ -6,10 +6,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chaos.cast import node_of
 from chaos.journal import Journal, read, story
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from chaos.plan import Plan
@@ -20,13 +21,22 @@ if TYPE_CHECKING:
 class Scene:
     """One campaign's folder, store and plan. `began` is monotonic time, the same in all processes.
 
-    `url` is what the processes open: a deliberately broken build has one of its own.
+    `urls` by node are what the processes open: a deliberately broken build has some of its own.
     """
 
     folder: Path
-    url: str
+    urls: Mapping[str, str]
+    sound: Mapping[str, str]
     plan: Plan
     began: float
+
+    def url(self, name: str) -> str:
+        """The store as a member of the cast opens it."""
+        return self.urls[node_of(name)]
+
+    @property
+    def is_sound(self) -> bool:
+        return self.urls == self.sound
 
     def journal(self, name: str) -> Journal:
         """The journal of a member of the cast; its next life continues it."""

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator, Mapping
 
-STEPS_PER_SECOND: Final = 30
-"""For each producer."""
+    from chaos.cast import Pace
+
 GENEROUS: Final = 60
 """Attempts of a job that is meant to survive: kills and expired leases are charged."""
 BACKOFF: Final = Backoff(base=0.03, cap=0.4).text()
@@ -57,22 +57,25 @@ class Push:
     repeat: bool
 
 
-def script(chance: random.Random, producer: str, seconds: float) -> Iterator[Push]:
+def script(chance: random.Random, producer: str, seconds: float, pace: Pace) -> Iterator[Push]:
     """The steps of one producer, spread over `seconds`."""
-    for step in range(max(10, round(seconds * STEPS_PER_SECOND))):
+    for step in range(max(5, round(seconds * pace.steps))):
         size = chance.choice([1, 1, 1, 2, 5])
-        messages = tuple(_planned(chance, f"{producer}.{step}.{n}") for n in range(size))
+        messages = tuple(
+            _planned(chance, f"{producer}.{step}.{n}", pace.stretch) for n in range(size)
+        )
         # Only the same ids make a repetition safe.
         repeat = all(one.id is not None for one in messages) and chance.random() < 0.8
-        yield Push(step / STEPS_PER_SECOND, messages, repeat)
+        yield Push(step / pace.steps, messages, repeat)
 
 
-def _planned(chance: random.Random, token: str) -> Planned:
+def _planned(chance: random.Random, token: str, stretch: float) -> Planned:
     task, queue, work, timeout = _work(chance)
     attempts = chance.choice([1, 2, 3]) if chance.random() < 0.12 else GENEROUS
     if task == "doomed":
         attempts = chance.choice([1, 2, 3, 4])
-    options = {"priority": chance.choice([-10, 0, 0, 10]), **timeout, **_options(chance, token)}
+    priority = chance.choice([-10, 0, 0, 10])
+    options = {"priority": priority, **timeout, **_options(chance, token, stretch)}
     return Planned(token, task, queue, {"token": token, **work}, attempts, options)
 
 
@@ -97,12 +100,12 @@ def _work(chance: random.Random) -> tuple[str, str, dict[str, Any], dict[str, fl
     return task, queue, work, timeout
 
 
-def _options(chance: random.Random, token: str) -> dict[str, Any]:
+def _options(chance: random.Random, token: str, stretch: float) -> dict[str, Any]:
     options: dict[str, Any] = {}
     if chance.random() < 0.2:
-        options["delay"] = round(chance.uniform(0.05, 1.5), 4)
+        options["delay"] = round(chance.uniform(0.05, 1.5) * stretch, 4)
     if chance.random() < 0.04:
-        options["expires"] = round(chance.uniform(0.2, 0.9), 4)
+        options["expires"] = round(chance.uniform(0.2, 0.9) * stretch, 4)
     if chance.random() < 0.06:
         options["key"] = f"key-{chance.randrange(12)}"
         options["unique"] = chance.choice(["unfinished", "waiting"])

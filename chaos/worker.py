@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chaos.cast import LEASE, SLOTS
+from chaos.cast import SLOTS
 from chaos.handlers import Handlers
+from chaos.opening import launched
 from chaos.records import Ended, Reaped, Refused
 from ferryman import Event, Ferry, Settings
 
@@ -18,12 +19,18 @@ _ENDS = ("completed", "failed", "cancelled", "paused", "retried", "returned")
 
 def work(scene: Scene, name: str) -> int:
     """Claim and run until killed, or until SIGTERM asks for a drain."""
-    journal = scene.journal(name)
-    with Ferry(scene.url) as ferry:
+    journal, pace = scene.journal(name), scene.plan.cast.pace
+    with launched(Ferry(scene.url(name))) as ferry:
         Handlers(ferry, journal)
         write_down(ferry, journal)
         # The grace time is shorter than some handlers, so that a drain gives jobs back.
-        settings = Settings(lease=LEASE, poll_every=0.5, drain=0.4, reap_every=0.1, history=None)
+        settings = Settings(
+            lease=pace.lease,
+            poll_every=pace.poll_every,
+            drain=pace.drain,
+            reap_every=pace.reap_every,
+            history=None,
+        )
         return ferry.worker(SLOTS, settings).run()
 
 
@@ -32,7 +39,8 @@ def write_down(ferry: Ferry, journal: Journal) -> None:
 
     def ended(event: Event) -> None:
         job = event["job"]
-        journal.write(Ended(job.id, job.fence, job.generation, event["state"], event["delay"]))
+        state, delay = event["state"], event["delay"]
+        journal.write(Ended(job.id, job.fence, job.generation, state, delay, journal.node))
 
     def lost(event: Event) -> None:
         journal.write(Refused(event["job"].id, event["job"].fence))

@@ -30,8 +30,10 @@ class Entrant:
     def install(self, folder: Path) -> Entrant:
         """The same entrant with an environment of its own in the folder."""
         home = folder / self.name
-        venv.create(home, with_pip=True)
         python = str(home / "bin" / "python")
+        if home.exists():
+            return replace(self, python=python)
+        venv.create(home, with_pip=True)
         pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, str(self.package)], check=True)
         return replace(self, python=python)
@@ -42,11 +44,10 @@ class Entrant:
         question = f"from importlib.metadata import version; print(version({self.package!r}))"
         return self._answer("-c", question).strip()
 
-    def measure(self, work: str, jobs: int) -> list[float | None]:
-        """One measurement in a process of its own; see `bench.once`."""
-        figures: list[float | None] = json.loads(
-            self._answer("-m", "bench.once", self.spec, work, str(jobs)).splitlines()[-1]
-        )
+    def measure(self, work: str, jobs: int, home: Path) -> list[float | None]:
+        """One measurement in a process of its own, below `home`; see `bench.once`."""
+        said = self._answer("-m", "bench.once", self.spec, work, str(jobs), str(home))
+        figures: list[float | None] = json.loads(said.splitlines()[-1])
         return figures
 
     def _answer(self, *arguments: str) -> str:

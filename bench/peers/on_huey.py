@@ -1,4 +1,4 @@
-"""huey on SQLite, one worker thread, results off."""
+"""huey on SQLite and on files, one worker thread, results off."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 import signal
 from typing import TYPE_CHECKING, Any
 
-from huey import SqliteHuey  # type: ignore[import-not-found]
+from huey import FileHuey, SqliteHuey  # type: ignore[import-not-found]
 
 from bench.contender import Contender
 
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 
 
 class Huey(Contender):
-    """SQLite's default, synchronous=FULL. A job is deleted when it is claimed: at most once."""
+    """A job is deleted when it is claimed: at most once."""
 
     def __init__(self, folder: Path, handle: Handler) -> None:
         super().__init__(folder, handle)
         logging.getLogger("huey").setLevel(logging.CRITICAL)
-        self._huey: Any = SqliteHuey("bench", filename=str(folder / "huey.db"), results=False)
+        self._huey = self.open(folder)
         self._noop = self._huey.task(name="noop")(handle)
+
+    def open(self, folder: Path) -> Any:
+        raise NotImplementedError
 
     def push(self, payload: Payload) -> None:
         self._noop(payload)
@@ -50,3 +53,17 @@ class Huey(Contender):
 
     def close(self) -> None:
         self._huey.storage.close()
+
+
+class HueyOnSqlite(Huey):
+    """SQLite's default, synchronous=FULL."""
+
+    def open(self, folder: Path) -> Any:
+        return SqliteHuey("bench", filename=str(folder / "huey.db"), results=False)
+
+
+class HueyOnFiles(Huey):
+    """Nothing is synced."""
+
+    def open(self, folder: Path) -> Any:
+        return FileHuey("bench", path=str(folder / "huey"), results=False)

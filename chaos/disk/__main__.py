@@ -163,6 +163,18 @@ def faults(options: argparse.Namespace) -> list[str]:
     return findings
 
 
+def everything(options: argparse.Namespace) -> list[str]:
+    """All of these, one after the other."""
+    findings: list[str] = []
+    for name, run in COMMANDS.items():
+        _say(f"\n{name}: {run.__doc__}")
+        findings += run(options)
+    return findings
+
+
+COMMANDS = {run.__name__: run for run in (crashes, kills, twice, meetings, faults, power, relay)}
+
+
 def _scenes(only: str | None, scenes: Sequence[Scene] = SCENES) -> Sequence[Scene]:
     return [scene for scene in scenes if only is None or only in scene.name]
 
@@ -177,8 +189,8 @@ def _workloads(seed: int) -> Iterator[tuple[str, Sequence[Step], int]]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m chaos.disk", description=__doc__)
     commands = parser.add_subparsers(required=True)
-    for run in (crashes, kills, twice, meetings, faults, power, relay):
-        command = commands.add_parser(run.__name__, help=run.__doc__)
+    for name, run in {"all": everything, **COMMANDS}.items():
+        command = commands.add_parser(name, help=run.__doc__)
         command.set_defaults(run=run)
         command.add_argument("--only", help="scenes whose name holds this text")
         command.add_argument("--every", type=int, default=1, help="only every n-th point (1)")

@@ -3,6 +3,7 @@
 FerrymanError
 ├── InvalidMessage          also a ValueError: the message was refused, nothing was written
 ├── InvalidFilter           also a ValueError
+├── InvalidView             also a ValueError: a view of a queue that cannot be made so
 ├── Conflict                the id or key is taken by another body
 ├── QueueFull               the queue is at capacity; try again later
 ├── JobNotFound             also a LookupError

@@ -8,30 +8,39 @@ from typing import TYPE_CHECKING
 import pytest
 from bench.__main__ import main
 from bench.calls import Calls
-from bench.contest import BACKENDS, hold
+from bench.contest import hold
 from bench.gates import (
     CYCLE,
+    DOLLARS,
     DRAIN,
     DRAIN_BY_TWO,
+    FOLDER_SYNCS,
     IDLE_P50,
     IDLE_P99,
+    MANY_TO_ONE,
     PUSH,
     PUSH_MANY,
     TWO_TO_ONE,
+    VERBS,
     backlog,
+    by_a_hundred,
+    drain_beside,
+    requests,
 )
 from bench.measure import percentile
 from bench.page import PAGE, fill
+from bench.peers.leagues import LEAGUES
 from bench.profile import main as profile
+from bench.programme import BACKENDS, programme
 from bench.progress import Lines
 from bench.result import Pair, Result, as_json, read
 from bench.table import table
-from bench.workloads import SHORT, Sizes
+from bench.workloads import Sizes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench.workloads import Workload
+    from bench.programme import Event
 
 KEYS = ["backend", "workload", "ours", "raw", "ratio", "gate", "goal", "met"]
 JOBS = 50
@@ -42,7 +51,13 @@ FIGURES = {
     "drain": {DRAIN, DRAIN_BY_TWO, TWO_TO_ONE},
     "idle": {IDLE_P50, IDLE_P99},
     "backlog": {backlog(JOBS)},
+    "pushes": {PUSH, PUSH_MANY, MANY_TO_ONE, FOLDER_SYNCS},
+    "drains": {DRAIN, DRAIN_BY_TWO, TWO_TO_ONE},
+    "drain_beside": {drain_beside(JOBS)},
+    "verbs": {*map(by_a_hundred, VERBS), *map(requests, VERBS), DOLLARS},
 }
+COUNTED = {FOLDER_SYNCS, DOLLARS, *map(requests, VERBS)}
+EVENTS = [*programme(list(BACKENDS)), *programme(["file"], long=True)]
 
 
 @pytest.fixture(autouse=True)
@@ -50,14 +65,13 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("workload", SHORT, ids=lambda workload: workload.__name__)
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_a_workload_runs_and_leaves_nothing_behind(
-    backend: str, workload: Workload, tmp_path: Path
-) -> None:
-    results = hold([backend], [workload], Sizes.all(JOBS), runs=1, watcher=Lines())
-    assert {result.workload for result in results} == FIGURES[workload.__name__]
-    assert all(result.ours > 0 and (result.raw or 0) > 0 for result in results)
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
+def test_a_workload_runs_and_leaves_nothing_behind(event: Event, tmp_path: Path) -> None:
+    results = hold([event], Sizes.all(JOBS), runs=1, watcher=Lines())
+    figures = {result.workload.rpartition(": ")[2]: result for result in results}
+    assert figures.keys() == FIGURES[event.workload.__name__]
+    assert all(result.ours > 0 for result in results)
+    assert all((figures[name].raw or 0) > 0 for name in figures if name not in COUNTED)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -92,15 +106,21 @@ def test_upper_bounds_and_absolute_ones_look_at_the_right_number() -> None:
     assert Result.of("memory", [Pair(PUSH, 1.0, 900_000.0)]).verdict == ""
 
 
+def test_a_gate_holds_on_every_file_system() -> None:
+    for file_system in ("ext4", "tmpfs", "xfs"):
+        result = Result.of("file", [Pair(f"{file_system}: {PUSH}", 60.0, 100.0)])
+        assert (result.gate, result.verdict) == (0.6, "gate")
+
+
 def test_a_percentile_is_one_of_the_values() -> None:
     values = [float(value) for value in range(100, 0, -1)]
     assert (percentile(values, 0.5), percentile(values, 0.99)) == (50.0, 99.0)
     assert percentile([7.0], 0.99) == 7.0
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["memory", "sqlite", "file"])
 def test_the_profile_names_every_step(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
-    profile(backend, jobs=1_000, rounds=2)
+    profile(backend, jobs=500, rounds=1)
     printed = capsys.readouterr().out
     for step in ("backend.push", "poll by 500", "executor.run", "backend.settle", "whole worker"):
         assert step in printed
@@ -108,14 +128,14 @@ def test_the_profile_names_every_step(backend: str, capsys: pytest.CaptureFixtur
 
 
 def test_a_whole_worker_books_its_calls() -> None:
-    book = Calls.of_a_drain(BACKENDS["memory"].ours, JOBS)
+    book = Calls.of_a_drain(BACKENDS["memory"][0].rivals.ours, JOBS)
     assert book.micros > 0
     assert any("settle" in line for line in book.lines())
 
 
 def test_the_page_has_a_place_for_every_table() -> None:
     text = PAGE.read_text()
-    for name in ("results", "long", "peers"):
+    for name in ("results", "long", *(f"peers-{store}" for store in LEAGUES)):
         filled = fill(text, name, "| a | b |\n")
         assert f"<!-- {name} -->\n| a | b |\n<!-- /{name} -->" in filled
         assert fill(filled, name, "") == fill(text, name, "")

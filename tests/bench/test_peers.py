@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from bench.peers.__main__ import OURS, PEERS
-from bench.peers.league import COLUMNS, play, table
+from bench.peers.leagues import LEAGUES
+from bench.peers.standings import COLUMNS, play, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,11 +17,13 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.parametrize("store", LEAGUES)
 def test_entrants_are_measured_in_processes_of_their_own_and_compared_with_the_first(
-    tmp_path: Path,
+    store: str, tmp_path: Path
 ) -> None:
     said: list[str] = []
-    standings = play(OURS, runs=1, jobs=5, say=said.append)
+    entrants = [LEAGUES[store].raw, LEAGUES[store].ours]
+    standings = play(entrants, tmp_path, runs=1, jobs=5, say=said.append)
     raw, ours = (standing.row() for standing in standings)
     assert set(raw["ratios"].values()) == {1.0}
     assert list(ours["figures"]) == list(COLUMNS)
@@ -33,9 +35,10 @@ def test_entrants_are_measured_in_processes_of_their_own_and_compared_with_the_f
 
 
 def test_every_peer_says_where_it_comes_from() -> None:
-    assert all(peer.package and peer.spec.startswith("bench.peers.") for peer in PEERS)
+    peers = [peer for league in LEAGUES.values() for peer in league.peers]
+    assert all(peer.package and peer.spec.startswith("bench.peers.") for peer in peers)
 
 
-def test_an_entrant_that_breaks_is_named_with_what_it_said() -> None:
+def test_an_entrant_that_breaks_is_named_with_what_it_said(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=r"(?s)ferryman.*KeyError"):
-        OURS[1].measure("nothing", 1)
+        LEAGUES["sqlite"].ours.measure("nothing", 1, tmp_path)

@@ -6,10 +6,12 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from chaos.cast import HOUSE
 from chaos.evidence import Evidence, Holdings
 from chaos.plan import Plan
 from chaos.records import Ended, Pushed, Record, Started
 from chaos.script import Planned, Push
+from chaos.terms import STERN, Terms
 
 from ferryman import Job, State
 
@@ -60,6 +62,7 @@ def started(fence: int = 1, job_id: str = "a", **changes: Any) -> Started:
         "worker": f"w{fence}",
         "queue": "swift",
         "checkpoint": 0,
+        "node": "",
         **changes,
     }
     return Started(**fields)
@@ -67,7 +70,7 @@ def started(fence: int = 1, job_id: str = "a", **changes: Any) -> Started:
 
 def ended(fence: int = 1, state: str = "completed", **changes: Any) -> Ended:
     fields: dict[str, Any] = {"id": "a", "fence": fence, "generation": 1, "state": state}
-    return Ended(**{**fields, "delay": None, **changes})
+    return Ended(**{**fields, "delay": None, "node": "", **changes})
 
 
 def evidence(
@@ -76,9 +79,11 @@ def evidence(
     counted: Counter[tuple[str, str]] | None = None,
     troubles: Sequence[str] = (),
     planned: Sequence[Planned] = (),
+    duplicates: Sequence[str] = (),
+    terms: Terms = STERN,
 ) -> Evidence:
     tokens = planned or [Planned(token, "brief", "swift", {}, 3) for token in ("a", "b")]
-    plan = Plan(1, 1, {"p": (Push(0.0, tuple(tokens), repeat=False),)}, (), ())
+    plan = Plan(1, 1, HOUSE, {"p": (Push(0.0, tuple(tokens), repeat=False),)}, (), ())
     recounted = Counter((job.queue, str(job.state)) for job in jobs)
     holdings = Holdings({job.id: job for job in jobs}, counted or recounted, recounted)
-    return Evidence.of(plan, records, holdings, troubles)
+    return Evidence.of(plan, records, holdings, troubles, duplicates=duplicates, terms=terms)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 RECORDS: list[Record] = [
     Pushed(3, "a", "t", 12.5),
-    Ended("a", 2, 1, "pending", None),
+    Ended("a", 2, 1, "pending", None, "b"),
     Refused("b", 1),
     Saved("a", 2, 4),
 ]

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from chaos.cast import HANDOFF, LEASE, PRODUCERS
+from chaos.cast import FLEET, HANDOFF, HOUSE, Cast
 from chaos.handlers import Handlers
 from chaos.journal import Journal
 from chaos.plan import Plan
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PLAN = Plan.of(7, 200)
-SCRIPT = PLAN.scripts[PRODUCERS[0]]
+SCRIPT = PLAN.scripts[HOUSE.producers[0]]
 
 
 def test_the_same_seed_is_the_same_plan_and_another_is_not() -> None:
@@ -25,9 +25,10 @@ def test_the_same_seed_is_the_same_plan_and_another_is_not() -> None:
     assert Plan.of(8, 200).scripts != PLAN.scripts
 
 
+@pytest.mark.parametrize("cast", [HOUSE, FLEET], ids=["house", "fleet"])
 @pytest.mark.parametrize("kills", [1, 2, 50, 1_000])
-def test_a_plan_has_as_many_kills_as_asked_for(kills: int) -> None:
-    faults = Plan.of(3, kills).faults
+def test_a_plan_has_as_many_kills_as_asked_for(kills: int, cast: Cast) -> None:
+    faults = Plan.of(3, kills, cast).faults
     assert sum(fault.kind == "kill" for fault in faults) == kills
     assert [fault.at for fault in faults] == sorted(fault.at for fault in faults)
 
@@ -35,7 +36,7 @@ def test_a_plan_has_as_many_kills_as_asked_for(kills: int) -> None:
 def test_freezes_outlast_the_lease() -> None:
     freezes = [fault.seconds for fault in PLAN.faults if fault.kind == "freeze"]
     assert len(freezes) > 20
-    assert min(freezes) > LEASE
+    assert min(freezes) > HOUSE.pace.lease
 
 
 def test_every_planned_payload_fits_its_handler(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from chaos.cast import LEASE
+from chaos.cast import HOUSE
 from chaos.courier import HANDED
 from chaos.records import Acted, Asked, Saved
 from chaos.rules import RULES
@@ -92,7 +92,9 @@ def test_a_claim_after_the_deadline() -> None:
     assert not found_by("deadlines", evidence([started()], a_job(deadline=NOW + 1.1)))
 
 
-@pytest.mark.parametrize(("after", "findings"), [(LEASE * 0.99, 1), (LEASE, 0)])
+@pytest.mark.parametrize(
+    ("after", "findings"), [(HOUSE.pace.lease * 0.99, 1), (HOUSE.pace.lease, 0)]
+)
 def test_a_lease_that_was_reaped_while_it_held(after: float, findings: int) -> None:
     error = JobError(1, NOW + 1 + after, "w1", "lease", "Worker timed out")
     job = a_job(state=State.FAILED, errors=(error,))

@@ -21,17 +21,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from ferryman.queue.contract import Backend
     from ferryman.testing.conformance.outage import TakesAway
     from tests.servers.shared import Server
 
 
 class TestS3(Conformance):
-    many, jobs, pairs = 60, 60, 40
+    many, jobs, pairs = 40, 40, 20
 
     @pytest.fixture
-    def url(self, ministack: Server, aws_settings: None, tmp_path: Path) -> str:
+    def url(self, ministack: Server, aws_settings: None, memory_folder: Path) -> str:
         endpoint = quote(ministack.address, safe="")
-        return f"s3://{BUCKET}/{new_id()}?root={tmp_path}/queues&endpoint={endpoint}"
+        return f"s3://{BUCKET}/{new_id()}?root={memory_folder}/queues&endpoint={endpoint}"
 
     @pytest.fixture
     def line(self, ministack: Server) -> Iterator[Line]:
@@ -54,12 +55,37 @@ class TestS3(Conformance):
         return cut_off
 
 
+class TestS3Relaxed(Conformance):
+    """One relaxed node: files, with a bucket to which everything is carried."""
+
+    many, jobs, pairs = 40, 40, 20
+
+    @pytest.fixture
+    def url(self, ministack: Server, aws_settings: None, memory_folder: Path) -> str:
+        endpoint = quote(ministack.address, safe="")
+        options = f"root={memory_folder}/queues&consistency=relaxed&endpoint={endpoint}"
+        return f"s3://{BUCKET}/{new_id()}?{options}"
+
+    @pytest.fixture
+    def outage(self, backend: Backend, memory_folder: Path) -> TakesAway:
+        """Without the bucket it works on; without its folder it cannot."""
+
+        @contextmanager
+        def moved_away() -> Iterator[None]:
+            root, away = memory_folder / "queues", memory_folder / "away"
+            root.rename(away)
+            yield
+            away.rename(root)
+
+        return moved_away
+
+
 class TestS3OnSeaweedFS(Ids, Fence, HandOff, Reap, Lifecycle):
     """The cases that stand most on conditions, listings and names, on a real store."""
 
-    many = 60
+    many = 20
 
     @pytest.fixture
-    def url(self, seaweedfs: Server, aws_settings: None, tmp_path: Path) -> str:
+    def url(self, seaweedfs: Server, aws_settings: None, memory_folder: Path) -> str:
         endpoint = quote(seaweedfs.address, safe="")
-        return f"s3://{BUCKET}/{new_id()}?root={tmp_path}/queues&endpoint={endpoint}"
+        return f"s3://{BUCKET}/{new_id()}?root={memory_folder}/queues&endpoint={endpoint}"

@@ -130,6 +130,17 @@ def test_a_body_that_breaks_off_is_read_again(
     assert found.body == b"a body of some length"
 
 
+def test_a_refusal_that_breaks_off_is_asked_for_again(
+    line: Line, steady: Bucket, other: Bucket, key: str
+) -> None:
+    line.fault(faults.cut_inside, method="GET")
+    assert steady.get(key) is None
+    other.put(key, b"a rival's")
+    line.fault(faults.cut_inside, method="PUT")
+    with pytest.raises(OutcomeUnknown):
+        steady.put_new(key, b"ours")
+
+
 @pytest.mark.parametrize("fault", ["409", "429", "slow", "twice"])
 def test_a_loss_is_told_under_a_fault_that_hides_nothing(
     fault: str, line: Line, steady: Bucket, other: Bucket, key: str

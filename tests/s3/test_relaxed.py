@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ferryman.backends.files.layout import ENDS
 from ferryman.backends.s3 import relaxed
 from ferryman.backends.s3.bucket import Bucket
 from ferryman.backends.s3.home import Home
@@ -18,6 +19,7 @@ from ferryman.ids import new_id
 from ferryman.job import JobError, State
 from ferryman.lifecycle import Verdict
 from ferryman.message import Message
+from ferryman.queue.diagnosis import Severity
 from ferryman.queue.settlement import Settlement
 from ferryman.testing.waiting import wait_until
 from tests.s3.nodes import node
@@ -187,6 +189,32 @@ def test_a_job_that_ran_twice_is_counted(join: Join, raw: Bucket, home: Home) ->
     assert any("1 job(s)" in finding.what for finding in one.diagnose())
 
 
+@pytest.mark.parametrize("verdict", [Verdict.ACK, Verdict.FAIL])
+def test_of_two_ends_made_offline_the_earlier_stands_everywhere(
+    join: Join, ministack: Server, raw: Bucket, home: Home, verdict: Verdict
+) -> None:
+    with Line(ministack.address) as line:
+        one, other = join("one", line.address), join("other")
+        push(one)
+        other.sync()
+        [first], [second] = poll(one, "w1"), poll(other, "w2")
+        line.fault(cut_before, times=FOREVER)
+        assert ack(one, first)
+        assert other.settle([Settlement.of(second, verdict)])[0].applied
+        line.calm()
+        assert one.sync()["duplicates"] == 1
+        for store in (other, one, other):
+            store.sync()
+        for store in (one, other):
+            seen = store.get("job")
+            assert seen is not None
+            assert (seen.state, seen.worker) == (State.COMPLETED, "w1")
+    duplicates = home.pending("mail").replace("pending/", "duplicates/")
+    assert len(list(raw.list(duplicates))) == 1
+    ends = [raw.get(home.record("mail", state, "job")) for state in ENDS]
+    assert len([end for end in ends if end is not None]) == 1
+
+
 def test_a_sync_never_deletes_what_only_one_side_has(join: Join, raw: Bucket, home: Home) -> None:
     one, other = join("one"), join("other")
     push(one, "mine")
@@ -196,6 +224,53 @@ def test_a_sync_never_deletes_what_only_one_side_has(join: Join, raw: Bucket, ho
     assert raw.get(home.task("mail", "mine")) is not None
     assert raw.get(home.task("mail", "theirs")) is not None
     assert (state(one, "mine"), state(one, "theirs")) == (State.PENDING, State.PENDING)
+
+
+def test_a_deletion_is_carried_at_once_or_by_the_next_pass(
+    join: Join, ministack: Server, raw: Bucket, home: Home
+) -> None:
+    with Line(ministack.address) as line:
+        one, other = join("one", line.address), join("other")
+        for job_id in ("now", "later", "again"):
+            push(one, job_id)
+        other.sync()
+        one.delete(["now"])
+        assert raw.get(home.task("mail", "now")) is None
+        line.fault(cut_before, times=FOREVER)
+        one.delete(["later", "again"])
+        [answer] = one.push([Message.of("mail", "send", "another body", id="again")])
+        assert answer.created
+        line.calm()
+        one.sync()
+        assert raw.get(home.task("mail", "later")) is None
+        assert (state(one, "later"), state(one, "again")) == (None, State.PENDING)
+    found = raw.get(home.task("mail", "again"))
+    assert found is not None
+    assert b"another body" in found.body
+
+
+def test_what_operators_do_travels_at_once(join: Join, raw: Bucket, home: Home) -> None:
+    one, other = join("one"), join("other")
+    push(one)
+    one.cancel(["job"])
+    assert raw.get(home.record("mail", State.CANCELLED, "job")) is not None
+    one.retry(["job"])
+    [job] = poll(other)
+    assert job.generation == 2
+    assert ack(other, job)
+    assert raw.get(home.record("mail", State.CANCELLED, "job")) is None
+    one.sync()
+    assert state(one) is State.COMPLETED
+
+
+def test_a_replaced_body_travels(join: Join) -> None:
+    one, other = join("one"), join("other")
+    push(one)
+    other.sync()
+    [answer] = one.push([Message.of("mail", "send", "new", id="job", replace=True)])
+    assert answer.status == "replaced"
+    other.sync()
+    assert [job.payload for job in poll(other)] == ["new"]
 
 
 def test_a_task_that_comes_back_after_its_end_is_not_run_again(
@@ -227,6 +302,9 @@ def test_relaxed_works_where_conditions_are_ignored(
         push(store)
         assert ack(store, poll(store)[0])
         store.sync()
+        found = {finding.check: finding for finding in store.diagnose()}
+    assert "strict could not be used here" in found["conditional create"].what
+    assert Severity.PROBLEM not in {finding.severity for finding in found.values()}
 
 
 def test_a_strict_node_does_not_take_a_relaxed_root(

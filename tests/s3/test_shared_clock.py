@@ -39,17 +39,17 @@ def test_a_process_takes_over_what_another_has_heard(tmp_path: Path) -> None:
     )
     few = heard(local, "Sun, 06 Nov 1994 08:49:39 GMT")
     assert few.now() < many.now()
-    SharedClock(store, many).share()
-    SharedClock(store, few).share()
+    SharedClock(store, many).give()
+    SharedClock(store, few).take()
     assert abs(few.now() - many.now()) < 0.01
 
 
 def test_what_was_heard_before_another_boot_is_not_believed(tmp_path: Path) -> None:
     local, store = FakeClock(), store_in(tmp_path)
-    SharedClock(store, heard(local, "Sun, 06 Nov 1994 08:49:37 GMT")).share()
+    SharedClock(store, heard(local, "Sun, 06 Nov 1994 08:49:37 GMT")).give()
     store.this_boot = "another"
     fresh = ServerClock(local)
-    SharedClock(store, fresh).share()
+    SharedClock(store, fresh).take()
     assert not fresh.heard
 
 

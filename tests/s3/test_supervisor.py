@@ -24,7 +24,7 @@ from ferryman.queue.diagnosis import Severity
 from ferryman.queue.open import open_backend
 from ferryman.service.doctor import examine_url
 from ferryman.testing.waiting import wait_until
-from tests.servers.faults import cut_before
+from tests.servers.faults import checked_first, cut_before
 from tests.servers.kinds import BUCKET
 from tests.servers.line import FOREVER, Line
 
@@ -121,6 +121,23 @@ def test_doctor_probes_that_the_endpoint_holds_its_conditions(
     for check in ("conditional create", "conditional replace", "conditional delete"):
         assert found[check] is Severity.OK
     assert Severity.PROBLEM not in found.values()
+    told = [finding.what for finding in findings if finding.check.startswith("conditional")]
+    assert all("by 4 writers at once" in what for what in told)
+
+
+def test_doctor_finds_an_endpoint_that_checks_first_and_acts_later(
+    ministack: Server, aws_settings: None, tmp_path: Path, prefix: str
+) -> None:
+    with Line(ministack.address) as line:
+        url = address(line, prefix, tmp_path)
+        with closing(open_backend(url)) as store:
+            store.push([Message.of("mail", "send", id="job")])
+        line.fault(checked_first, method="PUT", times=FOREVER)
+        found = {finding.check: finding for finding in examine_url(url)}
+    raced = found["conditional create"]
+    assert raced.severity is Severity.PROBLEM
+    assert "more than one succeeded" in raced.what
+    assert "consistency=relaxed" in raced.fix
 
 
 def test_doctor_says_that_an_endpoint_ignores_conditions(

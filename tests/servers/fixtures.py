@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +13,6 @@ from tests.servers.shared import Server
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
-    from pathlib import Path
 
 _used: dict[str, Server] = {}
 
@@ -39,6 +40,14 @@ def ministack(servers_folder: Path) -> Iterator[Server]:
 def rclone(servers_folder: Path) -> Iterator[Server]:
     """An S3 gateway that accepts every condition and heeds none."""
     yield from _served("rclone", servers_folder)
+
+
+@pytest.fixture
+def memory_folder() -> Iterator[Path]:
+    """A folder in memory, where there is one: local mirrors are many small files for a moment."""
+    memory = Path("/dev/shm")  # noqa: S108
+    with TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

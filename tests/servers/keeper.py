@@ -63,11 +63,13 @@ def _started(kind: Kind, folder: Path) -> tuple[subprocess.Popen[bytes], str]:
 def _popen(kind: Kind, ports: Sequence[int], folder: Path) -> subprocess.Popen[bytes]:
     data = folder / "data"
     data.mkdir(exist_ok=True)
+    # Keys in its surroundings would make SeaweedFS refuse every other key.
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     with (folder / "log").open("ab") as log:
         return subprocess.Popen(
             kind.command(ports, data),
             cwd=data,
-            env={**os.environ, **kind.environment(ports)},
+            env={**plain, **kind.environment(ports)},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

@@ -88,6 +88,18 @@ def _takes_objects(address: str) -> bool:
     return True
 
 
+def _postgres(ports: Sequence[int], folder: Path) -> Sequence[str]:
+    from tests.servers.postgres import command
+
+    return command(ports[0])
+
+
+def _takes_connections(address: str) -> bool:
+    from tests.servers.postgres import serves
+
+    return serves(address)
+
+
 KINDS: Final[Mapping[str, Kind]] = {
     kind.name: kind
     for kind in (
@@ -97,5 +109,6 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind("ministack", 1, lambda *_: [program("ministack")], _ministack, _takes_objects),
         # Accepts every condition and heeds none.
         Kind("rclone", 1, _rclone, lambda ports: {}, _takes_objects),
+        Kind("postgres", 1, _postgres, lambda ports: {}, _takes_connections),
     )
 }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from ferryman.clock import SystemClock
-from ferryman.errors import BackendRejected
+from ferryman.errors import BackendRejected, Unsupported
 
 if TYPE_CHECKING:
     from ferryman.clock import Clock
@@ -20,6 +20,7 @@ BACKENDS: dict[str, tuple[str, str | None]] = {
     "sqlite": ("ferryman.backends.sqlite", None),
     "file": ("ferryman.backends.files", None),
     "s3": ("ferryman.backends.s3", "s3"),
+    "postgresql": ("ferryman.backends.postgresql", "postgresql"),
 }
 
 
@@ -28,20 +29,31 @@ _SECRETS = re.compile(r"((?:^|&)[^=&]*(?:password|secret|token)[^=&]*=)[^&]*", r
 
 def open_backend(url: str, clock: Clock | None = None) -> Backend:
     """The backend that a URL names, such as `sqlite:///jobs.db` or `memory://`."""
+    return cast("Backend", _module_of(url).connect(url, clock or SystemClock()))
+
+
+def schema_of(url: str, version: int = 0) -> str:
+    """The SQL that leads a store from `version` (0: nothing) to the present one."""
+    module = _module_of(url)
+    if not hasattr(module, "schema_of"):
+        raise Unsupported(f"{safe_url(url)} needs no SQL: first use makes the store")
+    return cast("str", module.schema_of(url, version))
+
+
+def _module_of(url: str) -> Any:
     scheme = urlsplit(url).scheme
     if scheme not in BACKENDS:
         known = ", ".join(f"{name}://" for name in BACKENDS)
         raise BackendRejected(f"{safe_url(url)!r} names no backend: use one of {known}")
     module, extra = BACKENDS[scheme]
     try:
-        connect = import_module(module).connect
+        return import_module(module)
     except ModuleNotFoundError as missing:
         if extra is None or (missing.name or "").startswith("ferryman"):
             raise
         raise BackendRejected(
             f"{scheme}:// needs the package {missing.name!r}: pip install 'ferryman[{extra}]'"
         ) from missing
-    return cast("Backend", connect(url, clock or SystemClock()))
 
 
 def safe_url(url: str) -> str:

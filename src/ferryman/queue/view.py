@@ -44,6 +44,11 @@ class Column:
     kind: Kind
     states: Mapping[State, str]
 
+    @property
+    def pending(self) -> str:
+        """What a pending job is called in it."""
+        return self.states.get(State.PENDING, State.PENDING)
+
     @classmethod
     def of(cls, name: str, source: str | Mapping[str, str]) -> Column:
         """Read `attempts`, `payload.year:integer`, or `{"processing": "running"}`."""

@@ -30,6 +30,8 @@ def enter(
     `succeed` takes away what a job takes the place of, which is no rival therefore. Until that is
     done the job has no mark, and a sweep looks at it.
     """
+    if len(rows) == 1 and succeed is None:
+        return [*rows] if _enter_alone(store, rows[0], now) else []
     drafts = [Draft(store, row) for row in rows]
     try:
         _write(store, drafts)
@@ -45,6 +47,23 @@ def enter(
     finally:
         for draft in drafts:
             draft.release(store)
+
+
+def _enter_alone(store: Store, row: Row, now: float) -> bool:
+    """The same steps for one job, which is what most pushes are."""
+    draft = Draft(store, row)
+    try:
+        draft.write(store, sync=True)
+        if not draft.move(store):
+            return False
+        store.disk.sync_folder(draft.folders.pending)
+        if elsewhere(store, draft.folders, draft.name, store.queues()):
+            draft.discard(store, draft.place)
+            return False
+        _mark(store, [draft], now)
+        return True
+    finally:
+        draft.release(store)
 
 
 class Draft:
@@ -155,10 +174,15 @@ def _announce(store: Store, drafts: list[Draft], now: float) -> None:
     for draft in drafts:
         by_queue.setdefault(draft.row.queue, []).append(draft)
     for same in by_queue.values():
-        try:
-            announce(store, same[0].folders, [draft.row for draft in same], now)
-        except OSError:
-            # The jobs are safe; a sweep finds those without the mark of a hint.
-            continue
-        for draft in same:
-            store.disk.set_hinted(draft.lock, True)
+        _mark(store, same, now)
+
+
+def _mark(store: Store, same: list[Draft], now: float) -> None:
+    """Write the hints of jobs of one queue, and that they have them."""
+    try:
+        announce(store, same[0].folders, [draft.row for draft in same], now)
+    except OSError:
+        # The jobs are safe; a sweep finds those without the mark of a hint.
+        return
+    for draft in same:
+        store.disk.set_hinted(draft.lock, True)

@@ -8,6 +8,7 @@ A job that is at rest with its hints written carries the sticky bit on its folde
 from __future__ import annotations
 
 import json
+from json.encoder import encode_basestring as quoted
 from typing import TYPE_CHECKING, Final
 
 from ferryman.job import State
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 MINUTE: Final = 60
 HOUR: Final = 3_600
 
-_line = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
 def announce(store: Store, folders: Folders, rows: Iterable[Row], now: float) -> None:
@@ -31,15 +32,21 @@ def announce(store: Store, folders: Folders, rows: Iterable[Row], now: float) ->
     for row in rows:
         if row.state is State.PENDING:
             path = f"{folders.ready}/{row.priority}.{bucket(row.ready_at, now)}"
-            line = _line([row.ready_at, row.seq, row.task, row.id])
+            line = _line(row.ready_at, row)
             lines.setdefault(path, []).append(line)
         if row.deadline is not None:
             path = f"{folders.expiring}/0.{bucket(row.deadline, now)}"
-            line = _line([row.deadline, row.seq, row.task, row.id])
+            line = _line(row.deadline, row)
             lines.setdefault(path, []).append(line)
     for path, texts in lines.items():
         # The first line break ends a line that a full disk may have torn.
         store.disk.append(path, ("\n" + "\n".join(texts) + "\n").encode())
+
+
+def _line(moment: float, row: Row) -> str:
+    if type(row.seq) is not int:  # people may write anything there
+        return _encode([moment, row.seq, row.task, row.id])
+    return f"[{moment!r},{row.seq},{quoted(row.task)},{quoted(row.id)}]"
 
 
 def bucket(moment: float, now: float) -> str:

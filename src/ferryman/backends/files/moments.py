@@ -17,11 +17,17 @@ def text_of(moment: float) -> str:
 def moment_of(value: object) -> float:
     """Read what `text_of` wrote, or what people write: any ISO 8601, or seconds since the epoch."""
     if isinstance(value, str):
-        read = datetime.fromisoformat(value)
-        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+        return _read(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{value!r} is no moment: write 2026-03-01T12:00:00Z")
     return whole(value)
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> float:
+    # Two times of a job are often the same one.
+    read = datetime.fromisoformat(text)
+    return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
 
 
 def whole(moment: float) -> float:

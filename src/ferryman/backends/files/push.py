@@ -14,7 +14,7 @@ from ferryman.backends.files.replace import replace
 from ferryman.backends.files.row import Row
 from ferryman.errors import BackendUnavailable
 from ferryman.job import WAITING
-from ferryman.queue.answers import Pushed
+from ferryman.queue.answers import Pushed, make_pushed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +27,8 @@ _TRIES: Final = 20
 
 def push(store: Store, messages: Sequence[Message]) -> list[Pushed]:
     """Each message by the rules of the contract, those before it in the batch seen."""
+    if len(messages) == 1 and messages[0].key is None and not messages[0].replace:
+        return [_push_alone(store, messages[0])]
     answers: list[Pushed] = []
     for run in _runs(messages):
         if len(run) == 1 and (run[0].key is not None or run[0].replace):
@@ -34,6 +36,16 @@ def push(store: Store, messages: Sequence[Message]) -> list[Pushed]:
         else:
             answers += _push_plain(store, run)
     return answers
+
+
+def _push_alone(store: Store, message: Message) -> Pushed:
+    folders = store.make_queue(message.queue)
+    name = name_of(message.id)
+    if not (store.disk.exists(f"{folders.pending}/{name}") or store.ended(folders, name)):
+        now = store.now()
+        if enter(store, [Row.of(message, store.next_seq(now), now)], now):
+            return make_pushed(message.id, "created")
+    return _settled_answer(store, message)
 
 
 def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:

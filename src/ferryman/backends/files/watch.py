@@ -132,14 +132,18 @@ class Watch:
 
     @contextlib.contextmanager
     def _eye(self, queues: Collection[str]) -> Iterator[Eye | None]:
-        """An eye for one wait; they are kept, because to make one takes several system calls."""
-        kept = self._eyes.setdefault(tuple(queues), [])
+        """An eye for one wait; they are kept, because to make one takes several system calls.
+
+        Kept by what they watch: a queue that has been made since needs an eye on its own folders.
+        """
+        watches = self._watches(queues)
+        kept = self._eyes.setdefault(tuple(watches), [])
         try:
             eye: Eye | None = kept.pop()
         except IndexError:
             eye = None
         if eye is None or eye.pid != os.getpid():  # a parent's events are its own
-            eye = self._open(queues)
+            eye = Eye.on(watches)
         try:
             yield eye
         finally:
@@ -148,7 +152,7 @@ class Watch:
                 if self._closed:
                     self.close()
 
-    def _open(self, queues: Collection[str]) -> Eye | None:
+    def _watches(self, queues: Collection[str]) -> dict[str, int]:
         store = self._desk.store
         watches: dict[str, int] = {}
         for queue in queues:
@@ -159,7 +163,7 @@ class Watch:
                 watches[folders.root] = CREATED | MOVED_IN
             else:
                 watches[store.layout.root] = CREATED | MOVED_IN
-        return Eye.on(watches)
+        return watches
 
 
 def _is_late(row: Row, now: float) -> bool:

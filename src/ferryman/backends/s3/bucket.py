@@ -38,7 +38,7 @@ class Bucket:
 
     Writes answer with the new etag, or `Lost`. `BackendUnavailable` and `BackendRejected` mean that
     nothing was written, `OutcomeUnknown` that it was written zero or one times; its kind
-    `Overtaken` that it no longer matters to the key.
+    `Overtaken` that it no longer matters to the key. A test may hand in other `calls`.
     """
 
     def __init__(
@@ -49,13 +49,14 @@ class Bucket:
         region: str | None = None,
         patience: Patience | None = None,
         clock: Clock | None = None,
+        calls: Calls | None = None,
     ) -> None:
         self.name = name
         self._patience = patience or Patience()
         self._clock = ServerClock(clock or SystemClock())
-        self._tally = Tally()
+        self._tally = Tally() if calls is None else calls.tally
         self._client = Client(self._patience, endpoint=endpoint, region=region)
-        self._calls = Calls(name, self._client, self._clock, self._tally)
+        self._calls = calls or Calls(name, self._client, self._clock, self._tally)
 
     @classmethod
     def at(cls, location: Location, *, clock: Clock | None = None) -> Bucket:

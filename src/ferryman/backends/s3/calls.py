@@ -38,7 +38,7 @@ class Calls:
         self._bucket = bucket
         self._client = client
         self._clock = clock
-        self._tally = tally
+        self.tally = tally
 
     def get(self, key: str) -> Object:
         with self._request("get") as heard:
@@ -110,7 +110,7 @@ class Calls:
 
     @contextmanager
     def _request(self, kind: str) -> Iterator[list[Any]]:
-        self._tally.add(kind)
+        self.tally.add(kind)
         heard: list[Any] = []
         sent = self._clock.monotonic()
         try:

@@ -15,21 +15,24 @@ from ferryman.ids import new_id
 from ferryman.queue.answers import Cell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ferryman.backends.s3.answers import Object
     from ferryman.backends.s3.node import Node
 
+KEPT: Final = 86_400.0
+"""Seconds for which the version of a deleted or expired cell is remembered."""
 _TRIES: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A cell as its object tells it; `cell` is None once it was deleted or has expired."""
+    """A cell as its object tells it; `cell` is None once it was deleted or has expired (`over`)."""
 
     etag: str | None
     version: int
     cell: Cell | None
+    over: float | None = None
 
 
 class Cells:
@@ -41,6 +44,23 @@ class Cells:
 
     def read(self, prefix: str) -> Sequence[Cell]:
         """Living cells whose key starts with `prefix`, by key."""
+        cells = [self._stored(found).cell for found in self._objects(prefix).values()]
+        living = [cell for cell in cells if cell is not None and cell.key.startswith(prefix)]
+        return sorted(living, key=lambda cell: cell.key)
+
+    def forget_old(self) -> int:
+        """Remove what is left of cells that were deleted, or expired, over a day ago; how many."""
+        before = self._node.store.now() - KEPT
+        removed = 0
+        for key, found in self._objects("").items():
+            over = self._stored(found).over
+            if over is not None and over < before:
+                removed += self._node.bucket.delete(key, found.etag)
+                self._known.pop(key, None)
+        return removed
+
+    def _objects(self, prefix: str) -> Mapping[str, Object]:
+        """What stands below the prefix by its key; only what has changed is read."""
         name = name_of(prefix) if prefix else ""
         # The name of a longer key may be cut before the prefix ends.
         start = self._node.home.cells + (name if len(name.encode()) < LONGEST // 2 else "")
@@ -56,10 +76,7 @@ class Cells:
                 known.pop(key, None)
             else:
                 known[key] = found
-        objects = [known[entry.key] for entry in entries if entry.key in known]
-        cells = [self._stored(found).cell for found in objects]
-        living = [cell for cell in cells if cell is not None and cell.key.startswith(prefix)]
-        return sorted(living, key=lambda cell: cell.key)
+        return {entry.key: known[entry.key] for entry in entries if entry.key in known}
 
     def write(
         self, key: str, value: str | None, *, expect: int | None, ttl: float | None
@@ -91,6 +108,7 @@ class Cells:
             "value": value,
             "version": version,
             "expires_at": expires_at,
+            "at": self._node.store.now(),
             "nonce": new_id(),
         }
         body = json.dumps(facts, ensure_ascii=False, indent=2).encode() + b"\n"
@@ -112,6 +130,8 @@ class Cells:
         except (Unreadable, KeyError, TypeError, ValueError):
             # Nothing that a cell holds is worth stopping for: the next write mends it.
             return Stored(found.etag, int(found.modified), None)
-        lives = expires_at is None or expires_at > self._node.store.now()
-        cell = Cell(key, value, version, expires_at) if lives and value is not None else None
-        return Stored(found.etag, version, cell)
+        if value is None:
+            return Stored(found.etag, version, None, facts.get("at", found.modified))
+        if expires_at is not None and expires_at <= self._node.store.now():
+            return Stored(found.etag, version, None, expires_at)
+        return Stored(found.etag, version, Cell(key, value, version, expires_at))

@@ -46,6 +46,12 @@ class ServerClock:
             return self._low != -math.inf
 
     @property
+    def doubt(self) -> float:
+        """Seconds by which the server's time may be ahead of `now`; 0 before the first answer."""
+        with self._lock:
+            return 0.0 if self._low == -math.inf else self._high - self._low
+
+    @property
     def skew(self) -> float:
         """Seconds by which the server is ahead of this machine's wall clock."""
         return self.now() - self._local.now()

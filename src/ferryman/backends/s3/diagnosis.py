@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files.quarantine import troubles
 from ferryman.backends.s3.home import FORMAT
 from ferryman.backends.s3.location import Consistency
-from ferryman.backends.s3.probe import probe, probe_quickly
-from ferryman.queue.diagnosis import Finding
+from ferryman.backends.s3.probe import probe
+from ferryman.queue.diagnosis import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferryman.backends.s3.node import Node
 
+DEEP_RIVALS: Final = 16
+DEEP_ROUNDS: Final = 30
+
 
 def diagnose(node: Node, *, deep: bool) -> Sequence[Finding]:
-    """Every probe; `deep` lets several writers race for each condition."""
-    look = probe if deep else probe_quickly
-    node.check()
-    return [
-        Finding.ok("format", f"version {FORMAT} in s3://{node.bucket.name}/{node.home.base}"),
-        _consistency(node),
-        *look(node.bucket, node.home.probe).findings(),
-        _mirror(node),
-        _duplicates(node),
-        _quarantine(node),
-    ]
-
-
-def _consistency(node: Node) -> Finding:
+    """Every probe. Several writers race for each condition; `deep`: more of them, for longer."""
+    node.mark.check()
+    races = {"rivals": DEEP_RIVALS, "rounds": DEEP_ROUNDS} if deep else {}
+    conditions = probe(node.bucket, node.home.probe, **races).findings()
     if node.location.consistency is Consistency.STRICT:
-        return Finding.ok("consistency", "strict: the bucket decides who gets a job")
+        return [_format(node), _strict(), *conditions, _mirror(node), _quarantine(node)]
+    # The local tree has told about itself.
+    return [_format(node), _relaxed(), *map(_unneeded, conditions), _duplicates(node)]
+
+
+def _format(node: Node) -> Finding:
+    where = f"s3://{node.bucket.name}/{node.home.base}"
+    if not node.mark.made:
+        return Finding.ok("bucket", f"nothing is in {where} yet; the first push or poll marks it")
+    return Finding.ok("bucket", f"version {FORMAT} in {where}")
+
+
+def _strict() -> Finding:
+    return Finding.ok("consistency", "strict: the bucket decides who gets a job")
+
+
+def _relaxed() -> Finding:
     return Finding.warning(
         "consistency",
         "relaxed: nodes claim by themselves, and a job may run twice",
         "leave consistency=relaxed out of the URL, unless nodes must work offline",
     )
+
+
+def _unneeded(finding: Finding) -> Finding:
+    """What a condition means to nodes that decide nothing in the bucket."""
+    if finding.severity is Severity.OK:
+        return finding
+    return Finding.ok(finding.check, f"{finding.what}; strict could not be used here")
 
 
 def _duplicates(node: Node) -> Finding:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from botocore import exceptions as boto
 from botocore.parsers import ResponseParserError
+from urllib3.exceptions import HTTPError
 
 from ferryman.errors import BackendRejected, BackendUnavailable, OutcomeUnknown
 
 if TYPE_CHECKING:
     from ferryman.backends.s3.answers import Object
 
-DRIVER_ERRORS: Final = (boto.BotoCoreError, boto.ClientError, ResponseParserError)
+# The last: the driver lets it through when the body of a refusal breaks off.
+DRIVER_ERRORS: Final = (boto.BotoCoreError, boto.ClientError, ResponseParserError, HTTPError)
 
 
 class Trouble(Enum):
@@ -53,6 +55,7 @@ _NO_ANSWER: Final = (
     boto.SSLError,
     boto.IncompleteReadError,
     ResponseParserError,
+    HTTPError,
 )
 _NO_CREDENTIALS: Final = (
     boto.NoCredentialsError,

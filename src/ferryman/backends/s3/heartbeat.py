@@ -61,7 +61,7 @@ def _prolong(node: Node, worker: str, lease: float, queues: dict[str, str], beat
         row.report(beat.percent, beat.note, beat.logs)
         if beat.checkpoint is not None:
             row.stored_checkpoint = beat.checkpoint
-        row.heartbeat_at, row.expires_at = now, whole(now + lease)
+        row.heartbeat_at, row.expires_at = now, whole(now + node.doubt + lease)
         written = swap(node, sight, row, turn=sight.turn)
         if written is not None:
             node.claims[beat.job_id] = written

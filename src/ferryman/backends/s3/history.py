@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def prune(node: Node, before: float, states: Collection[State], keep: int, limit: int) -> int:
     """Delete records that ended before a moment; `keep` spares the newest."""
-    node.check()
+    node.mark.check()
     node.sync.at_least_recent()
     chosen = [state for state in ENDS if not states or state in states]
     rows = list(_records(node, chosen))

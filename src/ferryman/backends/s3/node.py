@@ -6,26 +6,30 @@ import math
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from ferryman.backends.files.desk import Desk
 from ferryman.backends.files.disk import LocalDisk
 from ferryman.backends.files.location import Location as LocalFolder
+from ferryman.backends.files.moments import whole
 from ferryman.backends.files.store import Store
+from ferryman.backends.s3.cells import Cells
 from ferryman.backends.s3.doubts import Doubts
 from ferryman.backends.s3.home import Home
+from ferryman.backends.s3.mark import Mark
 from ferryman.backends.s3.mirror import Mirror
 from ferryman.backends.s3.pausing import Pausing
 from ferryman.backends.s3.shared_clock import SharedClock
 from ferryman.backends.s3.sync import Sync
-from ferryman.clock import SystemClock
-from ferryman.errors import BackendUnavailable
 from ferryman.ids import new_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
+    from ferryman.backends.files.disk import Disk
+    from ferryman.backends.files.row import Row
     from ferryman.backends.s3.bucket import Bucket
     from ferryman.backends.s3.location import Location
     from ferryman.backends.s3.sight import Sight
@@ -41,42 +45,54 @@ _JOB: Final = "ferryman-s3-job"
 class Node:
     """One process at one bucket. `claims` are the latest sights of what was claimed here.
 
-    The store's time is the server's, unless a clock was injected. The local tree is a mirror: what
-    it loses is read again, so nothing in it waits for a disk.
+    `clock` tells the store's time; `desk` stands at the local tree. `short` are the queues whose
+    last poll found fewer jobs than it wanted.
     """
 
-    def __init__(self, location: Location, root: str, bucket: Bucket, clock: Clock) -> None:
+    def __init__(self, location: Location, bucket: Bucket, clock: Clock, desk: Desk) -> None:
         self.location = location
         self.bucket = bucket
+        self.clock = clock
         self.home = Home(location)
-        self.folder = LocalFolder(root, durable=False)
-        disk = LocalDisk(durable=False)
-        self.clock: Clock = bucket.clock() if isinstance(clock, SystemClock) else clock
-        self.store = Store(root, disk, Micros(self.clock))
-        with self.store.verb():
-            self.folder.prepare(disk)
-        self.desk = Desk(self.store)
+        self.desk = desk
+        self.store = desk.store
+        self.mark = Mark(self)
+        self.cells = Cells(self)
         self.doubts = Doubts(self.store)
         self.mirror = Mirror(self)
         self.pausing = Pausing(self)
         self.sync = Sync(self)
         self.server_clock = SharedClock(self.store, bucket.clock())
         self.claims: dict[str, Sight] = {}
+        self.short: set[str] = set()
         self._registered: set[str] = set()
         self._pools: tuple[int, ThreadPoolExecutor, ThreadPoolExecutor] | None = None
 
-    def check(self) -> None:
-        """Ask the bucket for the store's mark: an outage never looks like an empty queue."""
-        if self.bucket.get(self.home.format) is None:
-            raise BackendUnavailable(
-                f"s3://{self.bucket.name}/{self.home.format} is gone: was the bucket emptied? "
-                "Restore it, or open the store anew"
-            )
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Around a verb that writes or judges times."""
+        with self.store.verb(), self.server_clock.shared():
+            yield
+
+    @property
+    def doubt(self) -> float:
+        """Seconds to put off whatever must not come early: what the server may be ahead of us.
+
+        It is judged by the earliest time that the server may have, by us or by others who know
+        better; so it is set by the latest.
+        """
+        return self.bucket.clock().doubt if self.clock is self.bucket.clock() else 0.0
+
+    def put_off(self, row: Row, now: float) -> None:
+        """Let a job that is to wait from now on not be ready too early."""
+        if row.ready_at > now:
+            row.ready_at = whole(row.ready_at + self.doubt)
 
     def register(self, queue: str) -> None:
         """Let other nodes know that there is such a queue, before its first job enters."""
         if queue in self._registered:
             return
+        self.mark.make()
         if not self.store.disk.exists(self.store.folders(queue).ready):
             self.bucket.put(self.home.queue(queue), new_id().encode())
         self._registered.add(queue)
@@ -112,6 +128,19 @@ class Node:
                 ThreadPoolExecutor(THREADS, "ferryman-s3"),
             )
         return made[1], made[2]
+
+
+def mirror_desk(root: str, clock: Clock, disk: Disk | None = None) -> Desk:
+    """A desk at the local tree of a strict node.
+
+    It is a mirror: what it loses is read again, so nothing in it waits for a disk.
+    """
+    disk = disk or LocalDisk(durable=False)
+    # Never the file system's time, which is what the file backend takes for a machine's clock.
+    store = Store(root, disk, Micros(clock))
+    with store.verb():
+        LocalFolder(root, durable=False).prepare(disk)
+    return Desk(store)
 
 
 class Micros:

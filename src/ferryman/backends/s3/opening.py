@@ -9,11 +9,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ferryman.backends.s3.answers import Lost
-from ferryman.backends.s3.home import FORMAT
 from ferryman.backends.s3.probe import probe_quickly
 from ferryman.errors import BackendRejected
-from ferryman.ids import new_id
 
 if TYPE_CHECKING:
     from ferryman.backends.s3.location import Location
@@ -40,8 +37,9 @@ def root_of(location: Location) -> str:
 def prepare(node: Node) -> None:
     """Refuse a root of another store, a newer format, and a bucket that ignores conditions."""
     facts = own_root(node)
-    check_format(node)
-    node.server_clock.share()
+    node.mark.check()
+    node.server_clock.take()
+    node.server_clock.give()
     if not _probed(facts):
         place = (node.location.endpoint, node.location.bucket)
         if place not in _held:
@@ -78,33 +76,6 @@ def own_root(node: Node) -> dict[str, object]:
 def _probed(facts: dict[str, object]) -> bool:
     probed = facts.get("probed")
     return isinstance(probed, int | float) and 0 <= time.time() - probed < PROBED
-
-
-def check_format(node: Node) -> None:
-    """Refuse a format that this version does not know; mark a new store."""
-    key = node.home.format
-    found = node.bucket.get(key)
-    if found is None:
-        facts = {"ferryman": "queues", "format": FORMAT, "nonce": new_id()}
-        written = node.bucket.put_new(key, json.dumps(facts, indent=2).encode() + b"\n")
-        if not isinstance(written, Lost):
-            # The store is new and therefore empty: there is nothing to look at before a claim.
-            node.sync.know_all()
-            return
-        if written.found is None:
-            return
-        found = written.found
-    try:
-        version = json.loads(found.body)["format"]
-    except (ValueError, KeyError, TypeError):
-        version = None
-    where = f"s3://{node.bucket.name}/{key}"
-    if type(version) is not int:
-        raise BackendRejected(f"{where} cannot be read: restore it, or use another prefix")
-    if version > FORMAT:
-        raise BackendRejected(
-            f"{where} has format {version}, this ferryman knows {FORMAT}: upgrade ferryman"
-        )
 
 
 def _path(node: Node) -> str:

@@ -24,6 +24,7 @@ class Pausing:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._asked: dict[str, float] = {}
+        self._said: dict[str, float] = {}
 
     def paused(self, queue: str) -> bool:
         """Whether claims are stopped, as the bucket said within the last two seconds."""
@@ -37,12 +38,15 @@ class Pausing:
 
     def pause(self, queue: str) -> None:
         """Stop claims: here at once, elsewhere within two seconds."""
+        self._node.mark.make()
         body = f'{{\n  "paused": true,\n  "nonce": "{new_id()}"\n}}\n'.encode()
         self._node.bucket.put(self._node.home.paused(queue), body)
+        self._said[queue] = time.monotonic()
         local.pause_queue(self._node.store, queue)
 
     def resume(self, queue: str) -> None:
         self._node.bucket.delete(self._node.home.paused(queue))
+        self._said[queue] = time.monotonic()
         local.resume_queue(self._node.store, queue)
 
     def refresh(self, queues: Collection[str]) -> None:
@@ -52,6 +56,8 @@ class Pausing:
     def _ask(self, queue: str) -> None:
         began = time.monotonic()
         found = self._node.bucket.get(self._node.home.paused(queue))
+        if self._said.get(queue, began) > began:
+            return  # the question is older than what was said here since
         if (found is not None) != self._shown(queue):
             if found is not None:
                 local.pause_queue(self._node.store, queue)

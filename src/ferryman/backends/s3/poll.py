@@ -60,21 +60,32 @@ def poll(
     An empty answer was confirmed by the bucket: it is never an outage.
     """
     terms = Terms(worker, lease, turn, skip_tasks)
-    node.server_clock.share()
+    node.mark.make()
     node.sync.at_least_fresh()
-    jobs: list[Job] = []
-    for queue, limit in queues.items():
-        if limit > 0 and not node.pausing.paused(queue):
-            jobs += _poll(node, queue, limit, terms)
+    ready = {q: limit for q, limit in queues.items() if limit > 0 and not node.pausing.paused(q)}
+    # Before the first claim, whose lease runs from then on: a look may take its time.
+    for queue in node.short & ready.keys():
+        _look(node, queue)
+    jobs = _claim_each(node, ready, terms)
+    if not jobs:
+        new = [_look(node, queue) for queue in ready]
+        jobs = _claim_each(node, ready, terms) if any(new) else jobs
     if not jobs:
         node.pausing.ask_again(queues)
     return jobs
 
 
-def _poll(node: Node, queue: str, limit: int, terms: Terms) -> list[Job]:
-    jobs = _claim(node, queue, limit, terms)
-    if len(jobs) < limit and (node.desk.sweep(queue) or node.sync.look(queue)):
-        jobs += _claim(node, queue, limit - len(jobs), terms)
+def _look(node: Node, queue: str) -> bool:
+    """Look for jobs that nothing leads to yet, here and in the bucket, if it is time to."""
+    return node.desk.sweep(queue) or node.sync.look(queue)
+
+
+def _claim_each(node: Node, queues: Mapping[str, int], terms: Terms) -> list[Job]:
+    jobs: list[Job] = []
+    for queue, limit in queues.items():
+        found = _claim(node, queue, limit, terms)
+        (node.short.add if len(found) < limit else node.short.discard)(queue)
+        jobs += found
     return jobs
 
 
@@ -148,10 +159,11 @@ class Claimer:
         node = self._node
         sight = self._uploaded(place)
         for _ in range(2):
-            due = self._due(candidate, sight)
+            now = self._store.now()
+            due = self._due(candidate, sight, now)
             if isinstance(due, Found) or sight is None:
                 return due if isinstance(due, Found) else Found.OVER
-            taken = self._take(sight)
+            taken = self._take(sight, now)
             if taken is not None:
                 self._line.done(candidate)
                 node.claims[taken.row.id] = taken
@@ -179,8 +191,8 @@ class Claimer:
             return sight
         return upload(node, place, sight)
 
-    def _due(self, candidate: Candidate, sight: Sight | None) -> Found | None:
-        line, now = self._line, self._store.now()
+    def _due(self, candidate: Candidate, sight: Sight | None, now: float) -> Found | None:
+        line = self._line
         if sight is None or sight.row.state is not State.PENDING or sight.gone:
             line.done(candidate)
             return Found.OVER
@@ -197,13 +209,12 @@ class Claimer:
             return Found.LATER
         return None
 
-    def _take(self, sight: Sight) -> Sight | None:
-        now = self._store.now()
+    def _take(self, sight: Sight, now: float) -> Sight | None:
         row = sight.fork()
         row.state = State.PROCESSING
         row.fence += 1
         row.attempts += 1
         row.worker = self._terms.worker
         row.started_at = row.heartbeat_at = now
-        row.expires_at = whole(now + self._terms.lease)
+        row.expires_at = whole(now + self._node.doubt + self._terms.lease)
         return swap(self._node, sight, row, turn=self._terms.turn)

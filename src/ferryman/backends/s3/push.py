@@ -61,6 +61,8 @@ def _push(node: Node, now: float, numbered: tuple[Message, int]) -> Pushed:
     if known is not None:
         return known
     row = Row.of(message, seq, now)
+    if message.ready_at is None:
+        node.put_off(row, now)
     if message.key is None:
         return _enter(node, message, partial(enter, node, row))
     task = task_object(row)

@@ -31,12 +31,11 @@ if TYPE_CHECKING:
 
 def reap(node: Node, limit: int) -> list[Reaped]:
     """Deadlines first: a job whose lease ended is then reported once."""
-    node.server_clock.share()
     node.sync.at_least_recent()
     node.sync.resolve_doubts()
     reaped = [*_past_deadline(node, limit), *_past_lease(node, limit)]
     if not reaped:
-        node.check()
+        node.mark.check()
     return reaped
 
 
@@ -138,6 +137,7 @@ def _expire(node: Node, entry: Indexed) -> Reaped | None:
         row = sight.fork()
         worker = row.worker
         endings.expire(row, now)
+        node.put_off(row, now)
         written = swap(node, sight, row)
         if written is not None:
             land(node, written)

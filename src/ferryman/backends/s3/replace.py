@@ -27,7 +27,10 @@ def replace(node: Node, seen: Sight, message: Message) -> bool:
         if sight is None or sight.gone or sight.owed or sight.row.state not in WAITING:
             return False
         row = sight.fork()
-        row.adopt(message, node.store.now())
+        now = node.store.now()
+        row.adopt(message, now)
+        if message.ready_at is None:
+            node.put_off(row, now)
         row.start_anew()
         if message.queue != row.queue:
             written = _replace_elsewhere(node, sight, row, message.queue)

@@ -61,7 +61,9 @@ def _settle(node: Node, settlement: Settlement) -> Receipt:
             if sight is None or sight.gone or not _holds(sight.row, settlement):
                 return _refuse(node, settlement, sight)
         row = sight.fork()
-        endings.settle(row, settlement, node.store.now())
+        now = node.store.now()
+        endings.settle(row, settlement, now)
+        node.put_off(row, now)
         written = swap(node, sight, row)
         if written is not None:
             land(node, written)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files import browse
 from ferryman.backends.files.counts import snapshot
+from ferryman.backends.files.quarantine import troubles
 from ferryman.backends.s3.acts import perform, purge
-from ferryman.backends.s3.cells import Cells
 from ferryman.backends.s3.diagnosis import diagnose
 from ferryman.backends.s3.finish import finish
 from ferryman.backends.s3.heartbeat import heartbeat
 from ferryman.backends.s3.history import prune
-from ferryman.backends.s3.node import Node
+from ferryman.backends.s3.node import Node, mirror_desk
 from ferryman.backends.s3.opening import prepare, root_of
 from ferryman.backends.s3.poll import poll
 from ferryman.backends.s3.push import push
@@ -22,6 +22,7 @@ from ferryman.backends.s3.settle import settle
 from ferryman.backends.s3.sight import find
 from ferryman.backends.s3.status import publish
 from ferryman.backends.s3.watch import Watch
+from ferryman.clock import SystemClock
 from ferryman.errors import Unsupported
 from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.capabilities import Capabilities
@@ -29,6 +30,8 @@ from ferryman.queue.capabilities import Capabilities
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from ferryman.backends.files.disk import Disk
+    from ferryman.backends.files.quarantine import Trouble
     from ferryman.backends.s3.bucket import Bucket
     from ferryman.backends.s3.location import Location
     from ferryman.clock import Clock
@@ -53,11 +56,14 @@ CAPABILITIES: Final = Capabilities(
 class StrictBackend:
     """Queues in one bucket. Rules of the verbs: `ferryman.queue.contract.Backend`."""
 
-    def __init__(self, location: Location, bucket: Bucket, clock: Clock) -> None:
-        self._node = Node(location, root_of(location), bucket, clock)
+    def __init__(
+        self, location: Location, bucket: Bucket, clock: Clock, disk: Disk | None = None
+    ) -> None:
+        # The store's time is the server's, unless another was injected.
+        time = bucket.clock() if isinstance(clock, SystemClock) else clock
+        self._node = Node(location, bucket, time, mirror_desk(root_of(location), time, disk))
         with self._node.store.verb():
             prepare(self._node)
-        self._cells = Cells(self._node)
         self._watch = Watch(self._node)
 
     @property
@@ -76,7 +82,7 @@ class StrictBackend:
                 "s3: push cannot join a transaction, there is no database behind it; "
                 "push without connection=, or use an SQL backend on the same database"
             )
-        with self._node.store.verb():
+        with self._node.timed():
             pushed = push(self._node, messages)
         self._watch.ring()
         return pushed
@@ -90,31 +96,31 @@ class StrictBackend:
         turn: int = 0,
         skip_tasks: Collection[str] = (),
     ) -> Sequence[Job]:
-        with self._node.store.verb():
+        with self._node.timed():
             return poll(self._node, worker, queues, lease=lease, turn=turn, skip_tasks=skip_tasks)
 
     def heartbeat(
         self, worker: str, beats: Sequence[Beat], *, lease: float, answered: int = -1
     ) -> Sequence[Pulse]:
-        with self._node.store.verb():
+        with self._node.timed():
             pulses = heartbeat(self._node, worker, beats, lease=lease, answered=answered)
         self._watch.ring()
         return pulses
 
     def settle(self, settlements: Sequence[Settlement]) -> Sequence[Receipt]:
-        with self._node.store.verb():
+        with self._node.timed():
             receipts = settle(self._node, settlements)
         self._watch.ring()
         return receipts
 
     def reap(self, limit: int = 1_000) -> Sequence[Reaped]:
-        with self._node.store.verb():
+        with self._node.timed():
             reaped = reap(self._node, limit)
         self._watch.ring()
         return reaped
 
     def wait(self, queues: Collection[str], timeout: float) -> bool:
-        with self._node.store.verb():
+        with self._node.timed():
             return self._watch.wait(queues, timeout)
 
     def wake(self) -> None:
@@ -156,7 +162,7 @@ class StrictBackend:
         return self._perform(Act.DELETE, ids)
 
     def restore(self, jobs: Sequence[Job]) -> Sequence[Pushed]:
-        with self._node.store.verb():
+        with self._node.timed():
             restored = restore(self._node, jobs)
         self._watch.ring()
         return restored
@@ -189,13 +195,13 @@ class StrictBackend:
 
     def read_cells(self, prefix: str) -> Sequence[Cell]:
         with self._node.store.verb():
-            return self._cells.read(prefix)
+            return self._node.cells.read(prefix)
 
     def write_cell(
         self, key: str, value: str | None, *, expect: int | None, ttl: float | None = None
     ) -> Cell | None:
         with self._node.store.verb():
-            return self._cells.write(key, value, expect=expect, ttl=ttl)
+            return self._node.cells.write(key, value, expect=expect, ttl=ttl)
 
     def sync(self) -> Mapping[str, int | Sequence[str]]:
         with self._node.store.verb():
@@ -206,6 +212,11 @@ class StrictBackend:
     def publish(self, node: str, status: Mapping[str, object]) -> None:
         with self._node.store.verb():
             publish(self._node, node, status)
+
+    def troubles(self) -> Sequence[Trouble]:
+        """Files of the local tree that were set aside, each with the reason."""
+        with self._node.store.verb():
+            return troubles(self._node.store)
 
     def diagnose(self, *, deep: bool = False) -> Sequence[Finding]:
         with self._node.store.verb():
@@ -221,12 +232,12 @@ class StrictBackend:
         self._node.close()
 
     def _perform(self, verb: Act, ids: Sequence[str]) -> Sequence[Acted]:
-        with self._node.store.verb():
+        with self._node.timed():
             acted = perform(self._node, verb, ids)
         self._watch.ring()
         return acted
 
     def _look_around(self) -> None:
-        self._node.check()
+        self._node.mark.check()
         self._node.sync.at_least_recent()
         self._node.sync.resolve_doubts()

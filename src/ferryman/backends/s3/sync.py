@@ -85,7 +85,9 @@ class Sync:
                     self._pass(history=True)
 
     def know_all(self) -> None:
-        """Nothing can have been overlooked: the store has just been made."""
+        """Nothing can have been overlooked: the store has just been made, and so was the root."""
+        if self._store.queues():
+            return
         self._synced = self._listed = self._store.file_clock.monotonic()
         self._store.disk.make_folder(self._folder)
         self._write_stamp()
@@ -105,6 +107,7 @@ class Sync:
 
     def once(self) -> Passed:
         """One pass now."""
+        self._node.mark.make()
         with self._locked(wait=True):
             return self._pass(history=True)
 
@@ -154,9 +157,10 @@ class Sync:
             self._pending(queue, passed)
             if history:
                 self._records(queue, passed)
-        self._synced = began
         if history:
+            passed.removed += self._node.cells.forget_old()
             self._listed = began
+        self._synced = began
         self._write_stamp()
         return passed
 

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from ferryman.backends.sqlite.backend import SqliteBackend
 from ferryman.backends.sqlite.location import Location
+from ferryman.backends.sqlite.schema import script
 
 if TYPE_CHECKING:
     from ferryman.clock import Clock
 
-__all__ = ["SqliteBackend", "connect"]
+__all__ = ["SqliteBackend", "connect", "schema_of"]
 
 
 def connect(url: str, clock: Clock) -> SqliteBackend:
@@ -19,3 +20,9 @@ def connect(url: str, clock: Clock) -> SqliteBackend:
     Options: `?synchronous=normal` (default full), `?busy_timeout=10` (seconds, default 5).
     """
     return SqliteBackend(Location.parse(url), clock)
+
+
+def schema_of(url: str, version: int) -> str:
+    """The SQL that leads a database from this version to the present one."""
+    Location.parse(url)
+    return script(version)

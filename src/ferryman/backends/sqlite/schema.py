@@ -61,6 +61,17 @@ def migrate(connection: sqlite3.Connection, version: int) -> None:
     connection.execute(f"PRAGMA user_version = {len(VERSIONS)}")
 
 
+def script(version: int) -> str:
+    """What `migrate` does to a database of this version, for somebody else to run."""
+    if version >= len(VERSIONS):
+        return f"-- version {len(VERSIONS)} is the present one"
+    marks = (
+        f"PRAGMA application_id = {APPLICATION_ID};",
+        f"PRAGMA user_version = {len(VERSIONS)};",
+    )
+    return "\n".join(["BEGIN IMMEDIATE;", *VERSIONS[version:], *marks, "COMMIT;"])
+
+
 def _statements(script: str) -> Iterator[str]:
     # executescript would commit first, and a half-made schema must never be seen.
     statement = ""

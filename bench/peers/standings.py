@@ -10,6 +10,7 @@ from bench.table import figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from bench.peers.entrant import Entrant
 
@@ -64,14 +65,19 @@ class Standing:
 
 
 def play(
-    entrants: Sequence[Entrant], *, runs: int, jobs: int | None, say: Callable[[str], None]
+    entrants: Sequence[Entrant],
+    home: Path,
+    *,
+    runs: int,
+    jobs: int | None,
+    say: Callable[[str], None],
 ) -> list[Standing]:
     """The first entrant is the raw loop that the others are compared with."""
     standings = [Standing(entrant.name, entrant.version()) for entrant in entrants]
     for work, usual in WORKS.items():
         for run in range(runs):
             for entrant, standing in zip(entrants, standings, strict=True):
-                figures = entrant.measure(work, jobs or usual)
+                figures = entrant.measure(work, jobs or usual, home)
                 standing.runs.setdefault(work, []).append(figures)
                 standing.raw.setdefault(work, []).append(standings[0].runs[work][run])
                 say(f"{work}, run {run + 1}: {entrant.name} {_spoken(figures)}")

@@ -1,0 +1,103 @@
+"""Three machines and one bucket: a real server, a folder for each node, and ways to cut them off.
+
+What is left is read from the bucket by its keys alone, not by the code under test.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from chaos.network import Network
+from chaos.site import Remains, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+_PREFIX: Final = "chaos"
+_ACCOUNT: Final = {
+    "AWS_ACCESS_KEY_ID": "chaos",
+    "AWS_SECRET_ACCESS_KEY": "of-no-worth",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+}
+"""Nothing of this machine's own settings, so that no real bucket is touched."""
+_ENDS: Final = ("completed", "failed", "cancelled")
+
+
+@contextmanager
+def fleet(nodes: Sequence[str], consistency: str, folder: Path) -> Iterator[Site]:
+    """A bucket on a server of its own, which is gone when this ends."""
+    roots = {node: folder / f"root-{node}" for node in nodes}
+    with (
+        _server(folder) as (address, bucket),
+        closing(Network(address, nodes, folder / "cuts")) as network,
+    ):
+
+        def url(root: Path, endpoint: str) -> str:
+            options = f"root={root}&consistency={consistency}&endpoint={quote(endpoint)}"
+            return f"s3://{bucket}/{_PREFIX}?{options}"
+
+        yield Site(
+            urls={node: url(roots[node], network.address(node)) for node in nodes},
+            judge=url(folder / "root-judge", address),
+            inspect=lambda: _inspect(address, bucket, roots),
+            roots=roots,
+            network=network,
+        )
+
+
+@contextmanager
+def _server(folder: Path) -> Iterator[tuple[str, str]]:
+    """The address of a real server and a bucket on it."""
+    # Here, because these come with the development packages only.
+    from tests.servers.kinds import BUCKET
+    from tests.servers.shared import Server
+
+    from ferryman.testing.waiting import wait_until
+
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        del os.environ[name]
+    # Where the server writes its logs.
+    os.environ["TMPDIR"] = str(folder)
+    home = folder / "server"
+    try:
+        with Server("seaweedfs", home) as server:
+            # Only now: the server would take such keys for its administrator's and ask for them.
+            os.environ |= _ACCOUNT
+            yield server.address, BUCKET
+    finally:
+        # It must not write any more when the folder goes.
+        wait_until(lambda: not (home / "address").exists(), timeout=20, what="the server to end")
+
+
+def _inspect(address: str, bucket: str, roots: dict[str, Path]) -> Remains:
+    """One record for each job, no task left beside it, and nothing set aside on any node."""
+    places: dict[str, list[str]] = {}
+    duplicates = []
+    for key in _keys(address, bucket):
+        match key.split("/")[1:]:
+            case [queue, end, file] if end in _ENDS:
+                places.setdefault(file.removesuffix(".json"), []).append(f"{queue}/{end}")
+            case [queue, "pending", name, "task.json"]:
+                places.setdefault(name, []).append(f"{queue}/pending")
+            case [_, "duplicates", file]:
+                duplicates.append(file.split(".json")[0].rpartition(".")[0])
+    wrong = [f"{name} is in {found}" for name, found in places.items() if len(found) > 1]
+    for node, root in roots.items():
+        wrong += [f"set aside on node {node}: {file}" for file in root.glob("*/quarantine/*")]
+    return Remains(wrong, duplicates)
+
+
+def _keys(address: str, bucket: str) -> Iterator[str]:
+    import boto3
+
+    with closing(boto3.client("s3", endpoint_url=address)) as client:
+        pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=_PREFIX)
+        for page in pages:
+            yield from (entry["Key"] for entry in page.get("Contents", ()))

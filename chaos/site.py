@@ -1,0 +1,35 @@
+"""A store that was laid out for one campaign: where each node opens it and who reads it at last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from chaos.network import Network
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What is left in the store's own terms: what is wrong, and second ends that it kept apart."""
+
+    wrong: Sequence[str] = ()
+    duplicates: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """`urls` by node ("" where there is but one), `judge` is the address that evidence is read at.
+
+    `inspect` looks into what is left when every process is gone. `roots` are the folders that nodes
+    can lose; `network` is their way to the store, where they have one that can be cut.
+    """
+
+    urls: Mapping[str, str]
+    judge: str
+    inspect: Callable[[], Remains]
+    roots: Mapping[str, Path] = field(default_factory=dict)
+    network: Network | None = None

@@ -1,0 +1,72 @@
+"""Telling other processes of new jobs, at most so often, and never too late."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+# A commit that notifies holds a lock of the whole server, so a burst of pushes announces its first
+# and its last: in between everybody is awake anyway.
+INTERVAL: Final = 0.02
+
+
+class Announcer:
+    """Allows one announcement for each queue and interval, and makes up for those not allowed.
+
+    `tell` announces queues by itself; it is called in a thread of this object's own.
+    """
+
+    def __init__(self, tell: Callable[[Sequence[str]], object]) -> None:
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._told: dict[str, float] = {}
+        self._owed: set[str] = set()
+        self._thread: threading.Thread | None = None
+
+    def may_tell(self, queues: Iterable[str]) -> set[str]:
+        """Those of the queues that a transaction may announce now; the others are owed."""
+        now = time.monotonic()
+        with self._lock:
+            due = {queue for queue in queues if now - self._told.get(queue, -1.0) >= INTERVAL}
+            self._told.update(dict.fromkeys(due, now))
+            self._owed -= due
+            return due
+
+    def owe(self, queues: Iterable[str]) -> None:
+        """These were pushed to and not announced: see to it within an interval."""
+        with self._lock:
+            self._owed.update(queues)
+            if not self._owed or self._thread is not None:
+                return
+            self._thread = threading.Thread(
+                target=self._make_up, name="ferryman-announcer", daemon=True
+            )
+            self._thread.start()
+
+    def settle_up(self) -> None:
+        """Announce what is owed, now."""
+        with self._lock:
+            owed, self._owed = self._owed, set()
+            self._told.update(dict.fromkeys(owed, time.monotonic()))
+        if owed:
+            self._tell(sorted(owed))
+
+    def after_fork(self) -> None:
+        """In a child, whose parent has the thread and pays its debts."""
+        self._lock = threading.Lock()
+        self._owed = set()
+        self._thread = None
+
+    def _make_up(self) -> None:
+        # One thread for one burst: it ends when there is nothing more to make up for.
+        while True:
+            time.sleep(INTERVAL)
+            self.settle_up()
+            with self._lock:
+                if not self._owed:
+                    self._thread = None
+                    return

@@ -1,0 +1,88 @@
+"""get, list and snapshot: what operators see."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from ferryman.backends.postgresql.narrow import narrow, places
+from ferryman.backends.postgresql.transaction import can_exist
+from ferryman.backends.sql.rows import SEQ, STATES, job_of
+from ferryman.errors import InvalidFilter
+from ferryman.queue.answers import Page, QueueCounts, Snapshot
+
+if TYPE_CHECKING:
+    from ferryman.backends.postgresql.connection import Database
+    from ferryman.filter import Filter
+    from ferryman.job import Job, State
+
+_BEYOND: Final = 1 << 62
+# Where the database cannot decide, at least this many jobs are looked at in one go.
+_LOOK: Final = 500
+
+
+def get(database: Database, job_id: str) -> Job | None:
+    """The whole job."""
+    if not can_exist(job_id):
+        return None
+    rows = database.read("get", {"id": job_id})
+    if not rows:
+        return None
+    *row, errors, logs = rows[0]
+    return job_of(row, json.loads(errors or "[]"), json.loads(logs or "[]"))
+
+
+def list_jobs(database: Database, query: Filter, limit: int, after: str | None) -> Page:
+    """One page; its `next` is the seq of its last job, after which the next page goes on.
+
+    The database narrows the jobs down, `Filter.matches` decides: so every backend answers alike.
+    """
+    now = database.clock.now()
+    where, values, decided = narrow(query, now)
+    tables = places(query)
+    statement = database.sql[f"list_{'_and_'.join(tables)}"].replace("{where}", where)
+    chunk = limit + 1 if decided else max(limit + 1, _LOOK)
+    found: list[Job] = []
+    seq = _seq(after)
+    while tables and len(found) <= limit:
+        rows = database.read_text(statement, [*values, seq, chunk] * len(tables))[:chunk]
+        jobs = map(job_of, rows)
+        found += jobs if decided else (job for job in jobs if query.matches(job, now))
+        if len(rows) < chunk:
+            break
+        seq = rows[-1][SEQ]
+    more = str(found[limit - 1].seq) if len(found) > limit else None
+    return Page(tuple(found[:limit]), more)
+
+
+def snapshot(database: Database) -> Snapshot:
+    """The unfinished jobs counted, the finished ones from their counters, at one moment."""
+    states: defaultdict[str, dict[State, int]] = defaultdict(dict)
+    scheduled: dict[str, int] = {}
+    paused: set[str] = set()
+    at = 0.0
+    for queue, state, n, not_due in database.read("counts", {"now": database.given_now}):
+        if queue is None:
+            at = float(state)
+        elif state == "queue":
+            paused.add(queue)
+        elif n:
+            counts = states[queue]
+            counts[STATES[state]] = counts.get(STATES[state], 0) + n
+            scheduled[queue] = scheduled.get(queue, 0) + not_due
+    return Snapshot(
+        at,
+        {
+            queue: QueueCounts(queue, states[queue], scheduled.get(queue, 0), queue in paused)
+            for queue in sorted(paused | states.keys())
+        },
+    )
+
+
+def _seq(after: str | None) -> int:
+    if after is None:
+        return _BEYOND
+    if not (after.isascii() and after.isdecimal() and len(after) < 19):
+        raise InvalidFilter(f"after={after!r} is not the `next` of a page")
+    return int(after)

@@ -1,0 +1,258 @@
+"""One process's connections to the database, lent for one call each."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+import psycopg
+
+from ferryman.backends.bell import Bell
+from ferryman.backends.postgresql import forks
+from ferryman.backends.postgresql.announcer import Announcer
+from ferryman.backends.postgresql.clock import ServerClock
+from ferryman.backends.postgresql.errors import is_collision, refused, translate
+from ferryman.backends.postgresql.patient import PatientConnection
+from ferryman.backends.postgresql.schema import identify, migrate
+from ferryman.backends.postgresql.statements import VERSIONS, statements
+from ferryman.backends.postgresql.transaction import Transaction
+from ferryman.errors import BackendError, BackendRejected, BackendUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from ferryman.backends.postgresql.location import Location
+    from ferryman.backends.postgresql.patient import Row
+    from ferryman.clock import Clock
+
+T = TypeVar("T")
+Values: TypeAlias = "Sequence[Any] | Mapping[str, Any]"
+
+_COLLISIONS: Final = 10
+_PAUSE: Final = (0.001, 0.02)
+
+
+class Database:
+    """Opens connections as threads need them, keeps those that are whole, and dates by the server.
+
+    With an injected clock (tests) `given_now` is its time; else it is None, and the server's own
+    time holds in every statement. No transaction stays open between calls.
+    """
+
+    def __init__(self, location: Location, clock: Clock, *, injected: bool) -> None:
+        self.location = location
+        self.sql = statements(location)
+        self.clock: Clock = clock if injected else ServerClock(clock)
+        self.store = ""
+        self._lock = threading.Lock()
+        self._room = threading.BoundedSemaphore(location.connections)
+        self._idle: list[PatientConnection] = []
+        self._closed = False
+        self.bell = Bell()
+        self._announcer = Announcer(self._tell)
+        forks.watch(self)
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    @property
+    def given_now(self) -> float | None:
+        """The moment to write: None lets the server take its own."""
+        return None if isinstance(self.clock, ServerClock) else self.clock.now()
+
+    def read(self, name: str, values: Values = ()) -> Sequence[Row]:
+        """The answer of one statement that changes nothing."""
+        return self._run(self.sql[name], values, writing=False)
+
+    def read_text(self, statement: str, values: Values = ()) -> Sequence[Row]:
+        """The same for a statement that is not in a file as it is."""
+        return self._run(statement, values, writing=False)
+
+    def write(self, name: str, values: Values = ()) -> Sequence[Row]:
+        """The answer of one statement that is a transaction by itself."""
+        return self._again(lambda: self._run(self.sql[name], values, writing=True))
+
+    def transact(self, act: Callable[[Transaction], T]) -> T:
+        """What `act` answers, committed; it is done again if it collided with another."""
+        return self._again(lambda: self._transact(act))
+
+    def may_tell(self, queue: str) -> bool:
+        """Whether a push to this queue may announce itself now; if not, `awaken` sees to it."""
+        return bool(self._announcer.may_tell([queue]))
+
+    def awaken(self, queues: Collection[str], told: Collection[str]) -> None:
+        """Wake those who wait for jobs of these queues; `told` are known in other processes."""
+        if queues:
+            self.bell.ring()
+            self._announcer.owe([queue for queue in queues if queue not in told])
+
+    def open(self) -> PatientConnection:
+        """A connection of the caller's own."""
+        try:
+            return PatientConnection.open(self.location.conninfo, self.location.timeout)
+        except psycopg.Error as error:
+            raise refused(error, self.location.name) from error
+
+    def close(self) -> None:
+        """Close every connection that nobody uses; later calls are refused."""
+        with contextlib.suppress(BackendError):
+            self._announcer.settle_up()
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+        self.bell.ring()
+
+    def before_fork(self) -> None:
+        self._lock.acquire()
+        self.bell.lock.acquire()
+
+    def after_fork(self, *, in_child: bool) -> None:
+        if in_child:
+            for connection in self._idle:
+                forks.leave_alone(connection)
+            self._idle = []
+            # Threads that had one lent do not exist here.
+            self._room = threading.BoundedSemaphore(self.location.connections)
+            self._announcer.after_fork()
+        self.bell.lock.release()
+        self._lock.release()
+
+    @contextlib.contextmanager
+    def lent(self) -> Iterator[PatientConnection]:
+        """A connection for one call; one that is not whole afterwards is closed."""
+        room = self._room
+        if not room.acquire(timeout=self.location.timeout):
+            raise BackendUnavailable(
+                f"all {self.location.connections} connections to {self.location.name} were busy "
+                f"for {self.location.timeout:g} s: raise ?connections="
+            )
+        try:
+            connection = self._take()
+            try:
+                yield connection
+            finally:
+                self._give(connection)
+        finally:
+            room.release()
+
+    def _tell(self, queues: Sequence[str]) -> None:
+        # Whoever is not told finds the jobs by polling.
+        with contextlib.suppress(BackendError):
+            self.read("announce", {"queues": queues})
+
+    def _take(self) -> PatientConnection:
+        while True:
+            with self._lock:
+                if self._closed:
+                    raise BackendRejected(f"the connection to {self.location.name} was closed")
+                connection = self._idle.pop() if self._idle else None
+            if connection is None:
+                return self._opened()
+            if not connection.ended:
+                return connection
+            connection.close()
+
+    def _give(self, connection: PatientConnection) -> None:
+        with self._lock:
+            if connection.idle and not self._closed:
+                self._idle.append(connection)
+                return
+        # Broken, or in the midst of something: the server ends what was begun.
+        connection.close()
+
+    def _opened(self) -> PatientConnection:
+        connection = self.open()
+        try:
+            if not self.store:
+                self.store = self._prepared(connection)
+            self._hear(connection)
+        except psycopg.Error as error:
+            connection.close()
+            raise translate(error, self.location.name) from error
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepared(self, connection: PatientConnection) -> str:
+        version, store = identify(connection, self.location)
+        return store if version == len(VERSIONS) else migrate(connection, self.location)
+
+    def _hear(self, connection: PatientConnection) -> None:
+        if isinstance(self.clock, ServerClock):
+            [(moment,)] = connection.execute(self.sql["moment"]).fetchall()
+            self.clock.hear(moment)
+
+    def _run(self, statement: str, values: Values, *, writing: bool) -> Sequence[Row]:
+        with self.lent() as connection:
+            try:
+                # Binary answers: to write and read numbers as text takes longer than to find them.
+                return connection.execute(statement, values, binary=True).fetchall()
+            except psycopg.Error as error:
+                _drop_if_read_only(error, connection)
+                if is_collision(error):
+                    raise
+                raise translate(error, self.location.name, writing=writing) from error
+
+    def _transact(self, act: Callable[[Transaction], T]) -> T:
+        committing = False
+        with self.lent() as connection:
+            try:
+                tx = self._begin(connection)
+                answer = act(tx)
+                committing = True
+                told = self._announcer.may_tell(tx.awakens)
+                tx.commit(told)
+            except psycopg.Error as error:
+                _drop_if_read_only(error, connection)
+                _roll_back(connection)
+                if is_collision(error):
+                    raise
+                raise translate(error, self.location.name, writing=committing) from error
+            except BaseException:
+                _roll_back(connection)
+                raise
+        self.awaken(tx.awakens, told)
+        return answer
+
+    def _begin(self, connection: PatientConnection) -> Transaction:
+        if not isinstance(self.clock, ServerClock):
+            connection.execute(self.sql["begin"])
+            return Transaction(connection, self.sql, self.clock.now())
+        cursor = connection.execute(f"{self.sql['begin']};{self.sql['moment']}")
+        cursor.nextset()
+        [(moment,)] = cursor.fetchall()
+        self.clock.hear(moment)
+        return Transaction(connection, self.sql, moment)
+
+    def _again(self, act: Callable[[], T]) -> T:
+        for _ in range(_COLLISIONS):
+            try:
+                return act()
+            except psycopg.Error as error:
+                if not is_collision(error):
+                    raise
+            time.sleep(random.uniform(*_PAUSE))  # noqa: S311
+        try:
+            return act()
+        except psycopg.Error as error:
+            raise translate(error, self.location.name) from error
+
+
+def _roll_back(connection: PatientConnection) -> None:
+    # A connection that is broken is closed when it is given back; the first error is the one.
+    with contextlib.suppress(psycopg.Error):
+        if not connection.closed and not connection.idle:
+            connection.execute("ROLLBACK")
+
+
+def _drop_if_read_only(error: psycopg.Error, connection: PatientConnection) -> None:
+    # Another server takes the writes now, or soon: the next connection looks for it.
+    if error.sqlstate == "25006":
+        connection.close()

@@ -1,0 +1,108 @@
+"""Where the database is and how it is reached, from its URL."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from ferryman.errors import BackendRejected
+from ferryman.queue.open import safe_url
+
+# Long enough for any use, and short enough for a channel's name with our prefix.
+_SCHEMA: Final = re.compile(r"[a-z_][a-z0-9_]{0,49}")
+_YES_NO: Final = {"yes": True, "no": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A schema in a database, and our options. `name` is the URL without its password.
+
+    `timeout` is seconds for one statement, `connections` how many this process may have besides
+    the listener's, `listen` whether it may have that one.
+    """
+
+    name: str
+    conninfo: str
+    schema: str = "ferryman"
+    timeout: float = 30.0
+    connections: int = 10
+    listen: bool = True
+
+    @classmethod
+    def parse(cls, url: str) -> Location:
+        parts = urlsplit(url)
+        name = safe_url(url)
+        if "@" in parts.netloc.rpartition("@")[0]:
+            # libpq would take the rest of a password for the host, and name it in its errors.
+            raise BackendRejected(f"{name!r}: write @ in user or password as %40")
+        options = dict(parse_qsl(parts.query, keep_blank_values=True))
+        schema = _schema(options.pop("schema", "ferryman"))
+        timeout = _number("timeout", options.pop("timeout", "30"), 0.05, 3_600)
+        connections = int(_number("connections", options.pop("connections", "10"), 1, 1_000))
+        listen = _yes_or_no("listen", options.pop("listen", "yes"))
+        rest = parts._replace(scheme="postgresql", query=urlencode(options)).geturl()
+        conninfo = _conninfo(rest, name, unquote(parts.password or ""), timeout)
+        return cls(name, conninfo, schema, timeout, connections, listen)
+
+    @property
+    def channel(self) -> str:
+        """Where pushes are announced."""
+        return f"ferryman_{self.schema}"
+
+    def lock(self, kind: int) -> int:
+        """A seed for advisory locks that no other schema of the database uses."""
+        return zlib.crc32(self.schema.encode()) * 8 + kind
+
+
+def _conninfo(url: str, name: str, password: str, timeout: float) -> str:
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.Error as error:
+        reason = str(error).strip()
+        # libpq quotes the part it stumbles over, and that may be a password with a # or @ in it.
+        if "@" in reason or (password and password in reason):
+            reason = "percent-encode what is special in user and password"
+        raise BackendRejected(f"{name!r} cannot be read: {reason}") from None
+    defaults: dict[str, str | int] = {
+        "application_name": "ferryman",
+        "connect_timeout": max(2, min(10, round(timeout))),
+        # A peer that vanished is noticed within a minute, also while we only listen.
+        "keepalives_idle": 20,
+        "keepalives_interval": 10,
+        "keepalives_count": 3,
+        "tcp_user_timeout": round(timeout * 1_000),
+    }
+    if "," in str(given.get("host", "")):
+        # Of several servers the one that takes writes: after a failover that is another one.
+        defaults["target_session_attrs"] = "read-write"
+    return make_conninfo(**{**defaults, **given, "client_encoding": "utf8"})  # type: ignore[arg-type]
+
+
+def _schema(value: str) -> str:
+    if not _SCHEMA.fullmatch(value) or value.startswith("pg_"):
+        raise BackendRejected(
+            f"schema={value}: use up to 50 lower-case letters, digits and underscores"
+        )
+    return value
+
+
+def _number(option: str, value: str, least: float, most: float) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    if not least <= number <= most:
+        raise BackendRejected(f"{option}={value}: write a number from {least:g} to {most:g}")
+    return number
+
+
+def _yes_or_no(option: str, value: str) -> bool:
+    if value not in _YES_NO:
+        raise BackendRejected(f"{option}={value}: write yes or no")
+    return _YES_NO[value]

@@ -1,0 +1,2 @@
+-- The last claim of a finished job.
+SELECT {claim} FROM {schema}.history WHERE id = %(id)s

@@ -1,0 +1,2 @@
+-- Forgets unfinished jobs.
+DELETE FROM {schema}.jobs WHERE seq = ANY (%(seqs)s)

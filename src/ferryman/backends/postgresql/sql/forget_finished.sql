@@ -1,0 +1,2 @@
+-- Forgets finished jobs.
+DELETE FROM {schema}.history WHERE seq = ANY (%(seqs)s)

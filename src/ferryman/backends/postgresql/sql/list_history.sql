@@ -1,0 +1,2 @@
+-- Finished jobs that may match, newest push first.
+SELECT {job} FROM {schema}.history WHERE {where} AND seq < %s ORDER BY seq DESC LIMIT %s

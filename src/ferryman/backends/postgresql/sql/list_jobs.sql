@@ -1,0 +1,2 @@
+-- Unfinished jobs that may match, newest push first.
+SELECT {job} FROM {schema}.jobs WHERE {where} AND seq < %s ORDER BY seq DESC LIMIT %s

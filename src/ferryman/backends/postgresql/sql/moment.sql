@@ -1,0 +1,2 @@
+-- The server's time.
+SELECT extract(epoch FROM clock_timestamp())::double precision

@@ -1,0 +1,5 @@
+-- Claims due jobs for a worker.
+SELECT {job}
+FROM {schema}.poll(
+    %(worker)s, %(queues)s, %(limits)s, %(lease)s, %(turn)s, %(skip_tasks)s, %(now)s
+)

@@ -1,0 +1,100 @@
+"""One write transaction as the verbs see it: its moment, its statements, and whom it awakens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from ferryman.backends.sql.rows import storable as encodable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from ferryman.backends.postgresql.patient import Row
+
+
+class Transaction:
+    """Runs statements by name at one moment, `now`; each sees what was committed before it.
+
+    `awakens` gathers the queues in which a waiting worker may find something new. `fixed` is a
+    caller's transaction in which, against that rule, all statements see the same moment.
+    """
+
+    __slots__ = ("_connection", "_sql", "awakens", "fixed", "now")
+
+    def __init__(
+        self, connection: psycopg.Connection[Any], sql: Mapping[str, str], now: float
+    ) -> None:
+        self._connection = connection
+        self._sql = sql
+        self.now = now
+        self.awakens: set[str] = set()
+        self.fixed = False
+
+    def run(self, name: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> psycopg.Cursor[Row]:
+        return self._cursor().execute(self._sql[name], values, prepare=False)
+
+    def rows(self, name: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Sequence[Row]:
+        return self.run(name, values).fetchall()
+
+    def row(self, name: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Row | None:
+        return self.run(name, values).fetchone()
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> psycopg.Cursor[Row]:
+        """A statement that is in no file, because names make it up."""
+        return self._cursor().execute(statement, values or None)
+
+    def ask_many(self, name: str, rows: Iterable[Sequence[Any]]) -> Sequence[Any]:
+        """The single value that each answers, in one round trip.
+
+        Not by executemany, which prepares a statement on a caller's connection.
+        """
+        with self.pipelined():
+            cursors = [self.run(name, row) for row in rows]
+        return [value for cursor in cursors for (value,) in cursor.fetchall()]
+
+    def copy(self, name: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Stream rows into a table."""
+        with self._cursor().copy(self._sql[name]) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def pipelined(self) -> AbstractContextManager[object]:
+        """Statements inside are sent without waiting for the answers of those before."""
+        return self._connection.pipeline()
+
+    def savepoint(self) -> None:
+        self._cursor().execute("SAVEPOINT ferryman_batch")
+
+    def back_to_savepoint(self) -> None:
+        self._cursor().execute("ROLLBACK TO ferryman_batch")
+
+    def commit(self, told: Collection[str] = ()) -> None:
+        """Commit, and tell those who wait for jobs of these queues."""
+        if not told:
+            self._connection.execute("COMMIT")
+            return
+        with self._connection.pipeline():
+            self.announce(told)
+            self._connection.execute("COMMIT")
+
+    def announce(self, queues: Collection[str]) -> None:
+        """Tell waiting workers, as soon as this is committed."""
+        self.run("announce", {"queues": sorted(queues)})
+
+    def _cursor(self) -> psycopg.Cursor[Row]:
+        # A caller's connection may make cursors and rows of its own kind; ours are plain.
+        return psycopg.Cursor(self._connection, row_factory=psycopg.rows.tuple_row)
+
+
+def storable(text: str | None) -> str | None:
+    """Text from outside as PostgreSQL can hold it: neither lone surrogates nor NUL."""
+    text = encodable(text)
+    return text.replace("\0", "\\x00") if text is not None and "\0" in text else text
+
+
+def can_exist(text: str) -> bool:
+    """Whether any name in the store can be this; PostgreSQL would refuse the question."""
+    return "\0" not in text and (text.isascii() or encodable(text) == text)

@@ -1,0 +1,134 @@
+"""The verbs of every job read what they take and little else, however much lies around it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from ferryman.backends.postgresql.statements import statements
+from ferryman.job import State
+from ferryman.testing.conformance.given import a_message, ack, claims, several
+from tests.servers.postgres_fixtures import SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferryman.backends.postgresql import PostgresqlBackend
+
+MANY = 3_000
+
+
+@pytest.fixture
+def crowded(
+    backend: PostgresqlBackend, postgres_admin: psycopg.Connection[tuple[object, ...]]
+) -> PostgresqlBackend:
+    """Many jobs that wait, run, are scheduled and are over."""
+    several(backend, MANY, queue="done")
+    backend.settle([ack(job) for job in claims(backend, MANY, queue="done")])
+    several(backend, MANY, queue="held")
+    claims(backend, MANY, queue="held", worker="w1")
+    several(backend, MANY, task="archive")
+    several(backend, MANY, delay=600)
+    postgres_admin.execute(f"ANALYZE {SCHEMA}.jobs, {SCHEMA}.history")
+    return backend
+
+
+class Explained:
+    """A session that tells how its statements were done, those inside functions too."""
+
+    def __init__(self, backend: PostgresqlBackend, session: psycopg.Connection[Any]) -> None:
+        self._sql = statements(backend._database.location)
+        self._session = session
+        self.plans: list[str] = []
+        session.add_notice_handler(lambda notice: self.plans.append(notice.message_primary or ""))
+
+    def run(self, name: str, values: dict[str, Any]) -> str:
+        self.plans.clear()
+        self._session.execute(self._sql[name], values)
+        return "\n".join(self.plans)
+
+
+@pytest.fixture
+def explained(crowded: PostgresqlBackend, postgres: str) -> Iterator[Explained]:
+    with session_that_explains(postgres) as session:
+        yield Explained(crowded, session)
+
+
+@contextmanager
+def session_that_explains(url: str) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(url, autocommit=True, prepare_threshold=None) as session:
+        session.execute("LOAD 'auto_explain'")
+        for setting in ("log_min_duration = 0", "log_nested_statements = on"):
+            session.execute(f"SET auto_explain.{setting}")
+        session.execute("SET client_min_messages = log")
+        yield session
+
+
+def poll_values(**values: Any) -> dict[str, Any]:
+    return {
+        "worker": "w2",
+        "queues": ["mail", "post"],
+        "limits": [10, 10],
+        "lease": 60.0,
+        "turn": 0,
+        "skip_tasks": [],
+        "now": None,
+        **values,
+    }
+
+
+def test_a_poll_follows_the_index_of_the_claims_order(explained: Explained) -> None:
+    plan = explained.run("poll", poll_values())
+    assert "Index Scan using ready on jobs" in plan
+    assert "Seq Scan on jobs" not in plan
+
+
+def test_a_poll_that_skips_a_task_does_not_read_its_jobs(explained: Explained) -> None:
+    plan = explained.run("poll", poll_values(skip_tasks=["archive"]))
+    assert "using ready_by_task on jobs" in plan
+    assert "using ready on jobs" not in plan
+    assert "Seq Scan on jobs" not in plan
+
+
+def test_an_ack_looks_each_job_up_by_its_id(explained: Explained) -> None:
+    values = {"ids": ["a"], "fences": [1], "workers": ["w1"], "results": [None], "now": None}
+    plan = explained.run("ack", values)
+    assert "Index Scan using jobs_id on jobs" in plan
+    assert "Seq Scan on jobs" not in plan
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("ahead", {"queues": ["mail", "nowhere"], "now": None}),
+        ("overdue", {"now": None}),
+        ("find", {"id": "a"}),
+        ("claims_of", {"worker": "w2", "turn": 1}),
+    ],
+)
+def test_a_question_reads_an_index(explained: Explained, name: str, values: dict[str, Any]) -> None:
+    plan = explained.run(name, values)
+    assert "Seq Scan on jobs" not in plan
+    assert "Seq Scan on history" not in plan
+
+
+def test_tasks_to_skip_do_not_hide_what_lies_behind_them(crowded: PostgresqlBackend) -> None:
+    crowded.push([a_message("behind", task="send"), a_message("first", task="print", priority=9)])
+    jobs = crowded.poll("w2", {"mail": 5}, lease=60, skip_tasks=["archive"])
+    assert [job.payload for job in jobs] == ["first", "behind"]
+
+
+def test_counters_are_added_up_and_say_the_same(
+    backend: PostgresqlBackend, postgres_admin: psycopg.Connection[tuple[object, ...]]
+) -> None:
+    several(backend, 300)
+    for job in claims(backend, 300):
+        backend.settle([ack(job)])
+    rows = f"SELECT FROM {SCHEMA}.counts"
+    assert postgres_admin.execute(rows).rowcount == 300
+    backend.reap()
+    assert postgres_admin.execute(rows).rowcount == 1
+    assert backend.snapshot().count(State.COMPLETED) == 300
