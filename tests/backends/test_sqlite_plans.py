@@ -42,6 +42,7 @@ PLANS = {
     "retry": [BY_SEQ],
     "poll": ["SEARCH jobs USING INDEX ready (queue=? AND task=?)"],
     "lease": [BY_SEQ],
+    "claimed": [BY_SEQ],
     "ready_tasks": [
         "SEARCH jobs USING INDEX ready (queue=?)",
         "SEARCH jobs USING INDEX ready (queue=? AND task>?)",

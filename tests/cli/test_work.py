@@ -3,11 +3,13 @@ from __future__ import annotations
 import json
 import signal
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from ferryman import Ferry, Retry, State
 from ferryman.testing import wait_until
+from tests.servers.postgres_relay import Relay
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +52,26 @@ def test_it_runs_jobs_of_the_app_in_this_folder_and_ends_with_0_on_sigterm(
     assert 'error="ValueError: \\x1b[31mred\\nforged line"' in talk
     assert "worker stopped" in talk
     assert "geheim" not in talk
+
+
+def test_a_store_that_is_down_at_the_start_is_waited_for(
+    command: Command, postgres_url: str
+) -> None:
+    relay = Relay(postgres_url)
+    relay.cut()
+    port = urlsplit(postgres_url).port
+    worker = command(
+        "work", "app:ferry", *SHORT, "--url", postgres_url.replace(f":{port}/", f":{relay.port}/")
+    )
+    assert worker.stderr is not None
+    assert "the store does not answer yet" in worker.stderr.readline()
+    relay.mend()
+    with Ferry(postgres_url) as store:
+        job_id = push(store, "send", {"to": "ann", "password": "geheim"}, "mail")
+        assert ended(store, job_id) is State.COMPLETED
+    worker.terminate()
+    assert worker.wait(30) == 0
+    relay.close()
 
 
 def test_its_log_can_be_json_and_its_level_chosen(command: Command, store: Ferry) -> None:

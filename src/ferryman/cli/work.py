@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -18,6 +19,7 @@ from ferryman.service.config import Config
 from ferryman.telemetry.escape import without_credentials
 from ferryman.telemetry.lines import LogFormat, configure
 from ferryman.telemetry.logs import EventLog
+from ferryman.worker.patience import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -163,10 +165,17 @@ def _run(ferry: Ferry, target: str, config: Config) -> int:
 
 def _check_store(ferry: Ferry) -> None:
     """A store that refuses for good ends the command; one that is only down is waited for."""
-    try:
-        ferry.backend.snapshot()
-    except BackendUnavailable as error:
-        say(f"the store does not answer yet, waiting for it: {without_credentials(str(error))}")
+    patience, told = Patience(), False
+    while True:
+        try:
+            ferry.backend.snapshot()
+            return
+        except BackendUnavailable as error:
+            if not told:
+                reason = without_credentials(str(error))
+                say(f"the store does not answer yet, waiting for it: {reason}")
+            told = True
+        time.sleep(patience.failed())
 
 
 def _warn_of_strangers(chosen: Collection[str], known: Collection[str]) -> None:

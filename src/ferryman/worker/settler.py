@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ferryman.worker.leases import LeaseKeeper
 
 BATCH = 500
-ENOUGH = 100
-LINGER = 0.005
+ENOUGH = 250
+LINGER = 0.012
 """Under load an end waits at most this many seconds for others to travel with."""
 
 _EVENTS = {

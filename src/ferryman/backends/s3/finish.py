@@ -16,14 +16,19 @@ from ferryman.backends.s3.push import push
 from ferryman.backends.s3.sight import read_record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ferryman.backends.files.row import Row
     from ferryman.backends.s3.answers import Object
     from ferryman.backends.s3.node import Node
     from ferryman.backends.s3.sight import Sight
 
 
-def finish(node: Node, sight: Sight) -> None:
-    """Write the record, hand over the children, take the task away; then show it locally."""
+def finish(node: Node, sight: Sight, numbers: Sequence[int] | None = None) -> None:
+    """Write the record, hand over the children, take the task away; then show it locally.
+
+    `numbers` are the places of the children in the push order, if they were taken before.
+    """
     row = sight.row
     name = name_of(row.id)
     if sight.gone:
@@ -31,7 +36,7 @@ def finish(node: Node, sight: Sight) -> None:
     else:
         etag = _record(node, sight, name)
         if row.children:
-            push(node, row.children)
+            push(node, row.children, numbers)
             if etag is not None:
                 key = node.home.record(row.queue, row.state, name)
                 node.bucket.put_over(key, record_text(row, handed_off=True), etag)

@@ -21,7 +21,7 @@ from ferryman.backends.s3.upload import upload
 from ferryman.job import State
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from ferryman.backends.files.layout import Folders
     from ferryman.backends.files.line import Candidate, Line
@@ -125,11 +125,23 @@ class Claimer:
             candidates = [candidate for candidate in taken if candidate is not None]
             if not candidates:
                 break
-            found = self._node.each(self._try, candidates)
+            found = self._try_each(candidates)
             jobs += [sight.row.job() for sight in found if isinstance(sight, Sight)]
             if Found.BUSY in found:
                 self._line.scatter()
         return jobs
+
+    def _try_each(self, candidates: Sequence[Candidate]) -> Sequence[Sight | Found]:
+        """Try them at once; of two hints of one job, which would find it locked by each other, one
+        after the other.
+        """
+        firsts: dict[str, Candidate] = {}
+        for candidate in candidates:
+            firsts.setdefault(candidate.id, candidate)
+        found = dict(zip(firsts, self._node.each(self._try, firsts.values()), strict=True))
+        return [
+            found[each.id] if firsts[each.id] is each else self._try(each) for each in candidates
+        ]
 
     def _try(self, candidate: Candidate) -> Sight | Found:
         """Claim one candidate, or tell the line what is the matter with it."""

@@ -26,15 +26,25 @@ if TYPE_CHECKING:
 _TRIES: Final = 10
 
 
-def push(node: Node, messages: Sequence[Message]) -> list[Pushed]:
-    """Each message by the rules of the contract, those before it in the batch seen."""
+def push(
+    node: Node, messages: Sequence[Message], numbers: Sequence[int] | None = None
+) -> list[Pushed]:
+    """Each message by the rules of the contract, those before it in the batch seen.
+
+    `numbers` are their places in the push order, by `number`.
+    """
     answers: list[Pushed] = []
+    places = iter(numbers or number(node, messages))
     for run in _runs(messages):
-        # Numbered before they go their ways: the push order is that of the batch.
-        now = node.store.now()
-        numbered = [(message, node.store.next_seq(now)) for message in run]
-        answers += node.each(partial(_push, node, now), numbered)
+        numbered = [(message, next(places)) for message in run]
+        answers += node.each(partial(_push, node, node.store.now()), numbered)
     return answers
+
+
+def number(node: Node, messages: Sequence[Message]) -> Sequence[int]:
+    """Places in the push order, taken before the messages go their ways at the same time."""
+    now = node.store.now()
+    return [node.store.next_seq(now) for _ in messages]
 
 
 def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:

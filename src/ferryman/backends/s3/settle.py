@@ -9,6 +9,7 @@ from ferryman.backends.files import endings
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Place
 from ferryman.backends.s3.finish import finish
+from ferryman.backends.s3.push import number
 from ferryman.backends.s3.sight import see
 from ferryman.backends.s3.swap import swap
 from ferryman.errors import BackendUnavailable
@@ -30,7 +31,9 @@ def settle(node: Node, settlements: Sequence[Settlement]) -> list[Receipt]:
     """One receipt for each settlement, in order."""
     receipts: list[Receipt] = []
     for run in _runs(settlements):
-        receipts += node.each(partial(_settle, node), run)
+        # The children stand in the order of the batch, although their parents end together.
+        numbered = [(settlement, number(node, settlement.children)) for settlement in run]
+        receipts += node.each(partial(_settle, node), numbered)
     return receipts
 
 
@@ -48,7 +51,8 @@ def _runs(settlements: Sequence[Settlement]) -> Iterator[list[Settlement]]:
         yield run
 
 
-def _settle(node: Node, settlement: Settlement) -> Receipt:
+def _settle(node: Node, numbered: tuple[Settlement, Sequence[int]]) -> Receipt:
+    settlement, numbers = numbered
     job_id, name = settlement.job_id, name_of(settlement.job_id)
     sight = node.claims.pop(job_id, None)
     if sight is None or not _holds(sight.row, settlement):
@@ -66,17 +70,17 @@ def _settle(node: Node, settlement: Settlement) -> Receipt:
         node.put_off(row, now)
         written = swap(node, sight, row)
         if written is not None:
-            land(node, written)
+            land(node, written, numbers)
             return make_receipt(job_id, True, row.state)
         sight = None
     raise BackendUnavailable(f"job {job_id!r} keeps changing: settle it again")
 
 
-def land(node: Node, written: Sight) -> None:
+def land(node: Node, written: Sight, numbers: Sequence[int] | None = None) -> None:
     """What follows from the write that ended a claim."""
     node.claims.pop(written.row.id, None)
     if written.owed:
-        finish(node, written)
+        finish(node, written, numbers)
     else:
         node.mirror.keep(written)
 

@@ -11,11 +11,11 @@ from ferryman.backends.sqlite.diagnosis import diagnose
 from ferryman.backends.sqlite.heartbeat import heartbeat
 from ferryman.backends.sqlite.joined import joined
 from ferryman.backends.sqlite.operators import operate
-from ferryman.backends.sqlite.poll import claimable, poll
+from ferryman.backends.sqlite.poll import claimable, poll, read_claimed
 from ferryman.backends.sqlite.push import push
 from ferryman.backends.sqlite.reap import reap
 from ferryman.backends.sqlite.restore import restore
-from ferryman.backends.sqlite.settle import settle
+from ferryman.backends.sqlite.settle import ack_all, completed, is_plain_ack, settle
 from ferryman.backends.sqlite.transaction import SQL, Transaction
 from ferryman.backends.sqlite.views import create_view
 from ferryman.backends.sqlite.watch import Watch
@@ -97,7 +97,9 @@ class SqliteBackend:
             return []
         chosen = {queue: limit for queue, limit in queues.items() if queue in found}
         with self._writing() as tx:
-            return poll(tx, worker, chosen, lease=lease, turn=turn, skip_tasks=skip_tasks)
+            due = poll(tx, worker, chosen, lease=lease, turn=turn, skip_tasks=skip_tasks)
+        with self._database.peeking() as connection:
+            return read_claimed(connection, worker, due)
 
     def heartbeat(
         self, worker: str, beats: Sequence[Beat], *, lease: float, answered: int = -1
@@ -110,8 +112,11 @@ class SqliteBackend:
     def settle(self, settlements: Sequence[Settlement]) -> Sequence[Receipt]:
         if not settlements:
             return []
+        # While others wait for the lock, nothing is done that can be done before or after.
+        plain = all(map(is_plain_ack, settlements))
         with self._writing() as tx:
-            return settle(tx, settlements)
+            receipts = None if plain and ack_all(tx, settlements) else settle(tx, settlements)
+        return receipts or completed(settlements)
 
     def reap(self, limit: int = 1_000) -> Sequence[Reaped]:
         with self._database.reading() as connection:

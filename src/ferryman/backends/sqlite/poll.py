@@ -6,19 +6,22 @@ import json
 from heapq import merge
 from itertools import count, islice
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ferryman.backends.sql.rows import SEQ, claim_order, job_of
+from ferryman.backends.sql.rows import job_of
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.transaction import SQL
 from ferryman.job import State
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ferryman.backends.sqlite.transaction import Transaction
     from ferryman.job import Job
+
+Due: TypeAlias = tuple[int, float, int, int]
+"""A job that may be claimed: priority, ready_at, seq, and its fence so far."""
 
 
 def poll(
@@ -29,29 +32,44 @@ def poll(
     lease: float,
     turn: int,
     skip_tasks: Collection[str],
-) -> list[Job]:
-    """Claim at most the given number from each queue."""
+) -> list[Due]:
+    """Claim at most the given number from each queue, in order."""
     paused = _paused(tx.run("paused_queues"))
     values = {"worker": worker, "turn": turn, "now": tx.now, "expires_at": tx.now + lease}
-    jobs: list[Job] = []
+    claimed: list[Due] = []
     for queue, limit in queues.items():
         if limit > 0 and queue not in paused:
             promote(tx, queue)
             tasks = _ready_tasks(tx, queue).difference(skip_tasks)
-            if rows := _first(tx, tasks, limit, {**values, "queue": queue}):
-                tx.run("lease", {**values, "seqs": json.dumps([row[SEQ] for row in rows])})
-                tx.tally.move(queue, State.PENDING, State.PROCESSING, len(rows))
-                jobs += map(job_of, rows)
-    return jobs
+            if due := _first(tx, tasks, limit, {**values, "queue": queue}):
+                tx.run("lease", {**values, "seqs": _seqs(due)})
+                tx.tally.move(queue, State.PENDING, State.PROCESSING, len(due))
+                claimed += due
+    return claimed
+
+
+def read_claimed(connection: sqlite3.Connection, worker: str, claimed: Sequence[Due]) -> list[Job]:
+    """The jobs of claims just made, in their order.
+
+    They are read after the commit, when nobody waits for the lock any more. A claim that has ended
+    by then is nobody's loss: it is not answered.
+    """
+    values = {"worker": worker, "seqs": _seqs(claimed)}
+    jobs = [job_of(row) for row in connection.execute(SQL["claimed"], values).fetchall()]
+    found = {(job.seq, job.fence): job for job in jobs}
+    ours = (found.get((seq, fence + 1)) for _, _, seq, fence in claimed)
+    return [job for job in ours if job is not None]
+
+
+def _seqs(due: Sequence[Due]) -> str:
+    return json.dumps([seq for _, _, seq, _ in due])
 
 
 def _ready_tasks(tx: Transaction, queue: str) -> set[str]:
     return {task for (task,) in tx.run("ready_tasks", {"queue": queue}).fetchall()}
 
 
-def _first(
-    tx: Transaction, tasks: set[str], limit: int, values: Mapping[str, Any]
-) -> list[tuple[Any, ...]]:
+def _first(tx: Transaction, tasks: set[str], limit: int, values: Mapping[str, Any]) -> list[Due]:
     """The first ready jobs of the tasks.
 
     The index is ordered within each task, so that a task to skip costs nothing however many of its
@@ -59,10 +77,17 @@ def _first(
     """
     chunk = ceil(limit / max(1, len(tasks)))
     ready = [_ready(tx, chunk, {**values, "task": task}) for task in tasks]
-    return list(islice(merge(*ready, key=claim_order), limit))
+    if len(ready) == 1:
+        return list(islice(ready[0], limit))
+    return list(islice(merge(*ready, key=_order), limit))
 
 
-def _ready(tx: Transaction, chunk: int, values: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+def _order(due: Due) -> tuple[int, float, int]:
+    priority, ready_at, seq, _ = due
+    return -priority, ready_at, seq
+
+
+def _ready(tx: Transaction, chunk: int, values: Mapping[str, Any]) -> Iterator[Due]:
     for offset in count(0, chunk):
         rows = tx.run("poll", {**values, "limit": chunk, "offset": offset}).fetchall()
         yield from rows

@@ -23,16 +23,23 @@ if TYPE_CHECKING:
 
 def settle(tx: Transaction, settlements: Sequence[Settlement]) -> list[Receipt]:
     """One receipt for each settlement, in order."""
-    plain = [_is_plain_ack(settlement) for settlement in settlements]
+    plain = [is_plain_ack(settlement) for settlement in settlements]
     acks = list(compress(settlements, plain))
-    done = bool(acks) and _ack_all(tx, acks)
+    mixed = 0 < len(acks) < len(settlements)
+    done = mixed and ack_all(tx, acks)
     return [
         make_receipt(one.job_id, True, State.COMPLETED) if done and ack else _settle(tx, one)
         for one, ack in zip(settlements, plain, strict=True)
     ]
 
 
-def _is_plain_ack(settlement: Settlement) -> bool:
+def completed(settlements: Sequence[Settlement]) -> list[Receipt]:
+    """The receipts of acks that were all applied."""
+    return [make_receipt(one.job_id, True, State.COMPLETED) for one in settlements]
+
+
+def is_plain_ack(settlement: Settlement) -> bool:
+    """Whether it says nothing but a result."""
     return (
         settlement.verdict is Verdict.ACK
         and not settlement.children
@@ -43,7 +50,7 @@ def _is_plain_ack(settlement: Settlement) -> bool:
     )
 
 
-def _ack_all(tx: Transaction, acks: Sequence[Settlement]) -> bool:
+def ack_all(tx: Transaction, acks: Sequence[Settlement]) -> bool:
     """Complete all of them in one go, or change nothing if any claim is not as it should be."""
     now = tx.now
     tx.savepoint()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any, Final
 
-from ferryman.backends.sql.rows import COLUMNS
 from ferryman.backends.sql.statements import load
 from ferryman.backends.sqlite.counts import Tally
 from ferryman.backends.sqlite.known import Claim, Known
@@ -13,22 +12,7 @@ from ferryman.backends.sqlite.known import Claim, Known
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-# What `lease` changes in a row; `poll` selects the row as it will be.
-_CHANGED: Final = {
-    "state": "'processing'",
-    "fence": "fence + 1",
-    "attempts": "attempts + 1",
-    "worker": ":worker",
-    "started_at": ":now",
-    "heartbeat_at": ":now",
-    "expires_at": ":expires_at",
-}
-SQL: Final = load(
-    "ferryman.backends.sqlite",
-    claimed=[_CHANGED.get(column, column) for column in COLUMNS],
-    claim=Claim._fields,
-    known=Known._fields,
-)
+SQL: Final = load("ferryman.backends.sqlite", claim=Claim._fields, known=Known._fields)
 
 
 class Transaction:

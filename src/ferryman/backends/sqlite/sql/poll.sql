@@ -1,5 +1,5 @@
--- A queue's ready jobs of one task in the promised order, as they will be once claimed.
-SELECT {claimed}
+-- A queue's ready jobs of one task in the promised order, as far as a claim must know them.
+SELECT priority, ready_at, seq, fence
 FROM jobs
 WHERE queue = :queue
     AND task = :task
