@@ -50,4 +50,4 @@ def test_so_is_every_answer_on_a_simulated_bucket_where_many_more_can_be_tried(
         root = memory_folder / str(next(numbers))
         return open_node("http://nowhere", "prefix", root, clock, bucket)
 
-    check_backend(make, examples=25)
+    check_backend(make, examples=50)

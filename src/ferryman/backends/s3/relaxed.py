@@ -90,7 +90,11 @@ class RelaxedBackend(FileBackend):
                 "s3 relaxed: push cannot join a transaction, there is no database behind it; "
                 "push without connection=, or use an SQL backend on the same database"
             )
+        with self._store.verb():
+            before = self._where([message.id for message in messages if message.replace])
         pushed = super().push(messages)
+        # A replaced job may have moved to another queue.
+        self._forget(before.items())
         self._carry(
             [
                 partial(self._relay.send_task, message.queue, name_of(answer.id))
@@ -141,20 +145,16 @@ class RelaxedBackend(FileBackend):
 
     def delete(self, ids: Sequence[str]) -> Sequence[Acted]:
         with self._store.verb():
-            found = [find(self._store, job_id) for job_id in ids]
+            before = self._where(ids)
         acted = super().delete(ids)
-        self._forget(
-            (where[0].queue, name_of(answer.id))
-            for where, answer in zip(found, acted, strict=True)
-            if where is not None and answer.refused is None
-        )
+        self._forget(before.items())
         return acted
 
     def purge(self, queue: str) -> int:
         with self._store.verb():
             before = set(self._store.disk.names(self._store.folders(queue).pending) or ())
         purged = super().purge(queue)
-        self._forget((queue, name) for name in before)
+        self._forget((name, queue) for name in before)
         return purged
 
     def prune(
@@ -169,7 +169,8 @@ class RelaxedBackend(FileBackend):
             before = self._relay.records()
         pruned = super().prune(older_than=older_than, states=states, keep=keep, limit=limit)
         if pruned:
-            self._forget(sorted(before - self._relay.records()))
+            gone = before - self._relay.records()
+            self._forget((name, queue) for queue, name in sorted(gone))
         return pruned
 
     def sync(self) -> Mapping[str, int | Sequence[str]]:
@@ -214,10 +215,15 @@ class RelaxedBackend(FileBackend):
         elif row.state is State.PENDING:
             self._relay.send_task(folders.queue, name_of(job_id))
 
+    def _where(self, ids: Iterable[str]) -> dict[str, str]:
+        """The queues of jobs by their names."""
+        found = {name_of(job_id): find(self._store, job_id) for job_id in ids}
+        return {name: where[0].queue for name, where in found.items() if where is not None}
+
     def _forget(self, jobs: Iterable[tuple[str, str]]) -> None:
-        """Let the bucket forget jobs that are gone here; those that are not stay."""
+        """Let the bucket forget jobs (name, queue) that are gone here; those that are not stay."""
         with self._store.verb():
-            gone = [(queue, name) for queue, name in jobs if self._relay.note_gone(queue, name)]
+            gone = [(queue, name) for name, queue in jobs if self._relay.note_gone(queue, name)]
         self._carry([partial(self._relay.send_gone, queue, name) for queue, name in gone])
 
     def _carry(self, acts: Sequence[Callable[[], object]]) -> None:
