@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test test-s3 test-system check format chaos chaos-disk bench bench-long bench-peers clean
+.PHONY: demo test test-system check format chaos chaos-disk bench bench-long bench-peers clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -14,14 +14,8 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)  ## three-step job, one worker killed with kill -9, nothing lost
 	$(BIN)/ferryman demo
 
-# The S3 backend is being finished: its tests are a target of their own until they are.
-S3 := tests/s3 tests/conformance/test_s3.py tests/model/test_s3_model.py
-
 test: $(STAMP)  ## everything that needs only PyPI
-	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore=tests/system $(addprefix --ignore=,$(S3))
-
-test-s3: $(STAMP)  ## the S3 backend, which is not finished, on real servers from PyPI
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(S3)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore=tests/system
 
 test-system: $(STAMP)  ## what needs apt: PostgreSQL of the system, PgBouncer, wrong clocks
 	$(BIN)/python scripts/system.py

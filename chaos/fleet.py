@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from chaos.network import Network
 from chaos.site import Remains, Site
+from ferryman.backends.files.names import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,11 +84,11 @@ def _inspect(address: str, bucket: str, roots: dict[str, Path]) -> Remains:
     for key in _keys(address, bucket):
         match key.split("/")[1:]:
             case [queue, end, file] if end in _ENDS:
-                places.setdefault(file.removesuffix(".json"), []).append(f"{queue}/{end}")
+                places.setdefault(text_of(file.removesuffix(".json")), []).append(f"{queue}/{end}")
             case [queue, "pending", name, "task.json"]:
-                places.setdefault(name, []).append(f"{queue}/pending")
+                places.setdefault(text_of(name), []).append(f"{queue}/pending")
             case [_, "duplicates", file]:
-                duplicates.append(file.split(".json")[0].rpartition(".")[0])
+                duplicates.append(text_of(file.split(".json")[0].rpartition(".")[0]))
     wrong = [f"{name} is in {found}" for name, found in places.items() if len(found) > 1]
     for node, root in roots.items():
         wrong += [f"set aside on node {node}: {file}" for file in root.glob("*/quarantine/*")]

@@ -3,12 +3,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from ferryman import Ferry
+from ferryman.testing import wait_until
 from ferryman.worker.upkeep import WORKER_CELLS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ferryman import Ferry
     from tests.cli.conftest import Run
 
 
@@ -60,3 +61,16 @@ def test_workers_are_shown_with_their_queues_and_stale_ones_marked(run: Run, sto
     lines = [line.split() for line in run("status").stdout.splitlines()]
     assert ["alive", "1", "2h", "0s", "mail:2"] in lines
     assert ["gone", "stale", "1", "2h", "8m", "mail:2"] in lines
+
+
+def test_a_file_that_was_set_aside_is_shown_with_the_reason(run: Run, home: Path) -> None:
+    url = f"file://{home}/queues"
+    with Ferry(url) as ferry:
+        ferry.push("send", queue="mail")
+        broken = home / "queues/mail/pending/broken.json"
+        broken.write_text("{")
+        wait_until(lambda: ferry.queue("mail").poll(1) == [] and not broken.exists(), timeout=30)
+    shown = run("status", "--url", url)
+    assert "set aside in mail" in shown.stderr
+    [trouble] = json.loads(run("status", "--url", url, "--json").stdout)["set_aside"]
+    assert (trouble["queue"], trouble["path"].endswith("broken.json")) == ("mail", True)

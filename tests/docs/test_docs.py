@@ -124,8 +124,7 @@ def test_the_table_of_the_contract_is_of_this_suite_and_these_backends() -> None
     for column, backend in enumerate(shown[""]):
         counted = int(shown["cases passed"][column]) + sum(int(row[column]) for row in skipped)
         assert counted == cases, f"{backend}: run python scripts/contract.py"
-    # S3 joins the table when its cases join `make test`.
-    assert {*BACKENDS} - {"s3"} == {*shown[""]}, "run python scripts/contract.py"
+    assert {*BACKENDS} <= {*shown[""]}, "run python scripts/contract.py"
 
 
 def contract_table() -> list[list[str]]:

@@ -33,6 +33,8 @@ def status(url: Url = None, as_json: Json = False) -> None:
         worker_table(seen.workers, seen.at)
     else:
         put("no workers" if seen.workers is not None else "this store keeps no rows about workers")
+    for one in seen.troubles:
+        say(f"set aside in {one.queue}: {one_line(one.path)}: {one_line(one.reason)}")
     waiting = sum(counts.ready for counts in seen.queues if not counts.paused)
     if waiting and seen.workers is not None and all(row.stale for row in seen.workers):
         say(f"no worker runs, {counted(waiting)} ready: ferryman work module:attribute")

@@ -40,6 +40,23 @@ class Finding:
         return cls(check, Severity.PROBLEM, what, fix)
 
 
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something in a queue that is no job and cannot be made one. `at` is when it was found."""
+
+    queue: str
+    path: str
+    reason: str
+    at: float
+
+
+@runtime_checkable
+class Quarantining(Protocol):
+    """A backend that sets aside what it cannot use, instead of stumbling over it."""
+
+    def troubles(self) -> Sequence[Trouble]: ...
+
+
 @runtime_checkable
 class Diagnosable(Protocol):
     """A backend that can look at what only it knows: its disk, its server, its settings.

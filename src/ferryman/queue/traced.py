@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from ferryman.errors import BlockingCall, Unsupported
-from ferryman.queue.diagnosis import Diagnosable
+from ferryman.queue.diagnosis import Diagnosable, Quarantining
 from ferryman.queue.view import Viewable
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
     from ferryman.queue.capabilities import Capabilities
     from ferryman.queue.contract import Backend
-    from ferryman.queue.diagnosis import Finding
+    from ferryman.queue.diagnosis import Finding, Trouble
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.settlement import Receipt, Settlement
     from ferryman.queue.view import View
@@ -192,6 +192,12 @@ class Traced:
         if not isinstance(self._backend, Diagnosable):
             return []
         return self._call("diagnose", 1, self._backend.diagnose, deep=deep)
+
+    def troubles(self) -> Sequence[Trouble]:
+        """What the backend has set aside because it could not be used."""
+        if not isinstance(self._backend, Quarantining):
+            return []
+        return self._call("troubles", 1, self._backend.troubles)
 
     def create_view(self, view: View) -> None:
         """On a database; `Unsupported` elsewhere."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ferryman.errors import FerrymanError, InvalidFilter, JobNotFound, Unsupported
 from ferryman.filter import Filter
 from ferryman.job import State
+from ferryman.queue.diagnosis import Quarantining
 from ferryman.service.workers import WorkerRow
 from ferryman.worker.upkeep import WORKER_CELLS
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job
     from ferryman.queue.answers import Page, QueueCounts
     from ferryman.queue.contract import Backend
+    from ferryman.queue.diagnosis import Trouble
 
 MAX_PAGE: Final = 1_000
 
@@ -40,6 +42,7 @@ class Overview:
     backend: str
     queues: Sequence[QueueCounts]
     workers: Sequence[WorkerRow] | None
+    troubles: Sequence[Trouble] = ()
 
     @property
     def totals(self) -> Mapping[State, int]:
@@ -67,6 +70,7 @@ class Insights:
             backend=capabilities.backend,
             queues=[snapshot.queues[name] for name in sorted(snapshot.queues)],
             workers=self.workers() if capabilities.cells else None,
+            troubles=self._backend.troubles() if isinstance(self._backend, Quarantining) else (),
         )
 
     def queues(self) -> Sequence[QueueCounts]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ferryman.job import Job, JobError, LogLine
     from ferryman.queue.answers import Acted, Page, QueueCounts
-    from ferryman.queue.diagnosis import Finding
+    from ferryman.queue.diagnosis import Finding, Trouble
     from ferryman.service.control import Bulk
     from ferryman.service.insights import Overview
     from ferryman.service.move import Carried
@@ -124,7 +124,13 @@ def overview(seen: Overview) -> dict[str, Any]:
         "scheduled": seen.scheduled,
         "queues": [queue(counts) for counts in seen.queues],
         "workers": None if seen.workers is None else [worker(row) for row in seen.workers],
+        "set_aside": [trouble(one) for one in seen.troubles],
     }
+
+
+def trouble(one: Trouble) -> dict[str, Any]:
+    """Something that was set aside because it could not be used."""
+    return {"queue": one.queue, "path": one.path, "reason": one.reason, "at": moment(one.at)}
 
 
 def acted(answers: Sequence[Acted]) -> dict[str, Any]:

@@ -29,13 +29,12 @@ if TYPE_CHECKING:
 
     from ferryman.backends.files.disk import Disk
     from ferryman.backends.files.location import Location
-    from ferryman.backends.files.quarantine import Trouble
     from ferryman.clock import Clock
     from ferryman.filter import Filter
     from ferryman.job import Job, State
     from ferryman.message import Message
     from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
-    from ferryman.queue.diagnosis import Finding
+    from ferryman.queue.diagnosis import Finding, Trouble
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.settlement import Receipt, Settlement
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from ferryman.queue.diagnosis import Trouble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,16 +18,6 @@ YOUNG: Final = 2.0
 
 _REASON: Final = ".reason.txt"
 _log = logging.getLogger("ferryman.files")
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """A file in quarantine. `at` is when it was set aside, by the file system's time."""
-
-    queue: str
-    path: str
-    reason: str
-    at: float
 
 
 def set_aside(store: Store, folders: Folders, path: str, name: str, reason: str) -> None:

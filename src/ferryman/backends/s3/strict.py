@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from ferryman.backends.files.disk import Disk
-    from ferryman.backends.files.quarantine import Trouble
     from ferryman.backends.s3.bucket import Bucket
     from ferryman.backends.s3.location import Location
     from ferryman.clock import Clock
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job, State
     from ferryman.message import Message
     from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
-    from ferryman.queue.diagnosis import Finding
+    from ferryman.queue.diagnosis import Finding, Trouble
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.settlement import Receipt, Settlement
 
