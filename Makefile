@@ -17,7 +17,7 @@ demo: $(STAMP)  ## three-step job, one worker killed with kill -9, nothing lost
 test: $(STAMP)  ## everything that needs only PyPI
 	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore=tests/system
 
-test-system: $(STAMP)  ## what needs apt: PostgreSQL of the system, PgBouncer, wrong clocks
+test-system: $(STAMP)  ## what needs apt, and what takes long: wrong clocks, three S3 nodes under kills
 	$(BIN)/python scripts/system.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/system
 

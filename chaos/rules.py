@@ -159,10 +159,14 @@ def counters(evidence: Evidence) -> Iterator[Finding]:
 
 
 def uncounted(evidence: Evidence) -> Iterator[Finding]:
-    """Where a job may end twice, the store keeps the second end and counts it."""
+    """Where a job may end twice, the store keeps the second end and counts it.
+
+    Unless the job was retried meanwhile: an end of an earlier generation comes too late to count.
+    """
     for job_id in evidence.ended.keys() - evidence.duplicates if evidence.terms.relaxed else ():
+        job = evidence.jobs.get(job_id)
         for generation, ends in receipts(evidence, job_id).items():
-            if len(ends) > 1:
+            if len(ends) > 1 and job is not None and generation == job.generation:
                 text = f"generation {generation} ended {len(ends)} times, none kept as a duplicate"
                 yield Finding(job_id, text)
 
