@@ -195,8 +195,9 @@ RULES: Final = {
     )
 }
 
-_NOT_BETWEEN_NODES: Final = (checkpoints, keys)
-"""What relaxed nodes do not tell each other at once."""
+_NOT_BETWEEN_NODES: Final = (checkpoints, keys, fences)
+"""What relaxed nodes do not tell each other at once; a fence they number each their own, and a job
+that comes back from the bucket while it runs can be claimed a second time."""
 
 
 def rules_for(terms: Terms) -> Mapping[str, Callable[[Evidence], Iterator[Finding]]]:
