@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from huey import FileHuey, SqliteHuey  # type: ignore[import-not-found]
@@ -26,8 +27,9 @@ class Huey(Contender):
         self._huey = self.open(folder)
         self._noop = self._huey.task(name="noop")(handle)
 
+    @abstractmethod
     def open(self, folder: Path) -> Any:
-        raise NotImplementedError
+        """The queue on its own kind of storage."""
 
     def push(self, payload: Payload) -> None:
         self._noop(payload)

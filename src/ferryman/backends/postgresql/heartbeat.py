@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferryman.backends.postgresql.known import Claim
 from ferryman.backends.postgresql.landing import add_logs, land_claim
 from ferryman.backends.postgresql.transaction import can_exist, storable
+from ferryman.backends.sql.claim import Claim
 from ferryman.lifecycle import Verdict
 from ferryman.queue.heartbeat import Pulse
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferryman.backends.postgresql.transaction import storable
-from ferryman.job import WAITING, JobError, State
-from ferryman.lifecycle import GIVEN_BACK_TOO_OFTEN, MAX_LOG_LINES, Landing, Verdict, land
-from ferryman.retry import DEFAULT_BACKOFF, Backoff
+from ferryman.backends.sql.claim import given_back_too_often
+from ferryman.backends.sql.claim import ready_at as next_ready_at
+from ferryman.job import WAITING, State
+from ferryman.lifecycle import MAX_LOG_LINES, Landing, Verdict, land
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ferryman.backends.postgresql.known import Claim
     from ferryman.backends.postgresql.transaction import Transaction
-    from ferryman.job import LogLine
+    from ferryman.backends.sql.claim import Claim
+    from ferryman.job import JobError, LogLine
     from ferryman.queue.settlement import Settlement
 
 
@@ -28,10 +29,10 @@ def land_claim(tx: Transaction, claim: Claim, settlement: Settlement) -> Landing
         given_back=claim.given_back,
     )
     returned = 0 if landing.charged else 1
-    ready_at = _ready_at(tx.now, claim, settlement) if landing.state in WAITING else None
+    ready_at = next_ready_at(tx.now, claim, settlement) if landing.state in WAITING else None
     errors = [] if settlement.error is None else [settlement.error]
     if settlement.verdict is Verdict.GIVE_BACK and landing.state is State.FAILED:
-        errors.append(_given_back_too_often(tx.now, claim))
+        errors.append(given_back_too_often(tx.now, claim))
     tx.run(
         "land",
         {
@@ -75,29 +76,3 @@ def add_logs(tx: Transaction, seq: int, lines: Sequence[LogLine]) -> None:
 def _error_row(seq: int, error: JobError) -> tuple[object, ...]:
     texts = (storable(text) for text in (error.worker, error.kind, error.text, error.traceback))
     return seq, error.attempt, error.at, *texts
-
-
-def _ready_at(now: float, claim: Claim, settlement: Settlement) -> float:
-    if settlement.delay is not None:
-        return now + settlement.delay
-    if settlement.verdict is Verdict.GIVE_BACK:
-        return now
-    return now + _backoff(claim.backoff).delay(claim.attempts)
-
-
-def _backoff(text: str | None) -> Backoff:
-    try:
-        return Backoff.parse(text)
-    except (ValueError, TypeError):
-        # One job with a policy that nobody can read must not stop the reaper.
-        return DEFAULT_BACKOFF
-
-
-def _given_back_too_often(now: float, claim: Claim) -> JobError:
-    return JobError(
-        attempt=claim.attempts,
-        at=now,
-        worker=claim.worker,
-        kind="given_back",
-        text=GIVEN_BACK_TOO_OFTEN,
-    )

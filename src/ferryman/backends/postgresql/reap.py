@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferryman.backends.postgresql.known import Claim, Known
+from ferryman.backends.postgresql.known import Known
 from ferryman.backends.postgresql.landing import add_errors, land_claim
+from ferryman.backends.sql.claim import Claim
 from ferryman.job import JobError, State
 from ferryman.lifecycle import EXPIRED, WORKER_TIMED_OUT, Verdict
 from ferryman.queue.answers import Reaped

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ferryman.backends.postgresql.known import Claim
 from ferryman.backends.postgresql.landing import land_claim
 from ferryman.backends.postgresql.push import lock_keys, push
 from ferryman.backends.postgresql.transaction import can_exist
+from ferryman.backends.sql.claim import Claim
 from ferryman.backends.sql.rows import STATES
 from ferryman.job import State
 from ferryman.lifecycle import Verdict

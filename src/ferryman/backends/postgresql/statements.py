@@ -6,7 +6,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from ferryman.backends.postgresql.known import Claim, Known
+from ferryman.backends.postgresql.known import Known
+from ferryman.backends.sql.claim import Claim
 from ferryman.backends.sql.statements import load, schema
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final
 
+from ferryman.backends.sql.quoting import literal, quoted, states_of
 from ferryman.errors import InvalidView
 from ferryman.queue.view import FIELDS
 
@@ -64,27 +65,27 @@ def create_view(tx: Transaction, schema: str, view: View) -> None:
             raise InvalidView(
                 f"{view.name!r} is something else in this database: choose another name"
             )
-        tx.execute(f"DROP VIEW {_quoted(view.name)}")
-    for statement in [*statements, f"COMMENT ON VIEW {_quoted(view.name)} IS {_text(mark)}"]:
+        tx.execute(f"DROP VIEW {quoted(view.name)}")
+    for statement in [*statements, f"COMMENT ON VIEW {quoted(view.name)} IS {literal(mark)}"]:
         tx.execute(statement)
 
 
 def _statements(schema: str, view: View) -> Sequence[str]:
-    name = _quoted(view.name)
+    name = quoted(view.name)
     function = f"{schema}.into_{hashlib.sha256(view.name.encode()).hexdigest()[:16]}()"
     return (
         f"CREATE VIEW {name} AS {_rows(schema, view)}",
         f"CREATE OR REPLACE FUNCTION {function} RETURNS trigger LANGUAGE plpgsql AS "
-        + _text(_insertion(schema, view)),
+        + literal(_insertion(schema, view)),
         f"CREATE TRIGGER push INSTEAD OF INSERT ON {name} FOR EACH ROW EXECUTE FUNCTION {function}",
     )
 
 
 def _rows(schema: str, view: View, job_id: str | None = None) -> str:
     """The jobs of the queue as the view shows them, or only one of them."""
-    columns = ", ".join(f"{_value(each)} AS {_quoted(each.name)}" for each in view.columns)
+    columns = ", ".join(f"{_value(each)} AS {quoted(each.name)}" for each in view.columns)
     # Nothing can be bound in a view: names were checked, and texts are quoted here.
-    where = f"queue = {_text(view.queue)}" if job_id is None else f"id = {job_id}"
+    where = f"queue = {literal(view.queue)}" if job_id is None else f"id = {job_id}"
     return " UNION ALL ".join(
         f"SELECT {columns} FROM {schema}.{table} WHERE {where}"  # noqa: S608
         for table in ("jobs", "history")
@@ -98,16 +99,16 @@ def _insertion(schema: str, view: View) -> str:
     ]
     arguments = ", ".join(
         [
-            f"queue => {_text(view.queue)}",
-            f"task => {_text(view.task)}",
+            f"queue => {literal(view.queue)}",
+            f"task => {literal(view.task)}",
             f"body => ({_document(view, 'payload')})::json",
             f"meta => nullif({_document(view, 'meta')}, '{{}}'::jsonb)",
             *options,
         ]
     )
     checks = "".join(
-        f"IF {_new(each)} <> {_text(each.pending)} THEN RAISE check_violation USING "
-        f"MESSAGE = {_text(f'{each.name}: a new job is {each.pending}')}; END IF; "
+        f"IF {_new(each)} <> {literal(each.pending)} THEN RAISE check_violation USING "
+        f"MESSAGE = {literal(f'{each.name}: a new job is {each.pending}')}; END IF; "
         for each in view.columns
         if each.field == "state"
     )
@@ -136,7 +137,7 @@ def _nested(parts: dict[tuple[str, ...], str]) -> str:
     for (first, *rest), value in parts.items():
         groups.setdefault(first, {})[tuple(rest)] = value
     items = [
-        f"{_text(name)}, {f'to_jsonb({inner[()]})' if () in inner else _nested(inner)}"
+        f"{literal(name)}, {f'to_jsonb({inner[()]})' if () in inner else _nested(inner)}"
         for name, inner in groups.items()
     ]
     return f"jsonb_build_object({', '.join(items)})"
@@ -144,10 +145,7 @@ def _nested(parts: dict[tuple[str, ...], str]) -> str:
 
 def _value(column: Column) -> str:
     if column.states:
-        cases = " ".join(
-            f"WHEN {_text(state)} THEN {_text(name)}" for state, name in column.states.items()
-        )
-        return f"CASE state {cases} ELSE state END"
+        return states_of(column)
     value = _COMPUTED.get(column.field, column.field)
     if column.path:
         return _inside(f"({value})", column)
@@ -157,7 +155,7 @@ def _value(column: Column) -> str:
 
 
 def _inside(document: str, column: Column) -> str:
-    path = f"ARRAY[{', '.join(map(_text, column.path))}]"
+    path = f"ARRAY[{', '.join(map(literal, column.path))}]"
     if column.kind == "json":
         return f"{document} #> {path}"
     value = f"({document} #>> {path})"
@@ -170,13 +168,4 @@ def _inside(document: str, column: Column) -> str:
 
 
 def _new(column: Column) -> str:
-    return f"NEW.{_quoted(column.name)}"
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'
-
-
-def _text(value: str) -> str:
-    doubled = value.replace("'", "''")
-    return f"'{doubled}'"
+    return f"NEW.{quoted(column.name)}"

@@ -6,14 +6,14 @@ that ended elsewhere leaves its `lease.json` behind for a while.
 
 from __future__ import annotations
 
-from enum import Enum, auto
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ferryman.backends.files.hints import announce
 from ferryman.backends.files.moments import whole
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.pausing import lock_claims
 from ferryman.backends.files.place import Held
+from ferryman.backends.files.poll import Found, Terms
 from ferryman.backends.s3.finish import finish
 from ferryman.backends.s3.sight import Sight, see
 from ferryman.backends.s3.swap import swap
@@ -27,23 +27,6 @@ if TYPE_CHECKING:
     from ferryman.backends.files.line import Candidate, Line
     from ferryman.backends.s3.node import Node
     from ferryman.job import Job
-
-
-class Terms(NamedTuple):
-    """On what terms a poll claims."""
-
-    worker: str
-    lease: float
-    turn: int
-    skip_tasks: Collection[str]
-
-
-class Found(Enum):
-    """What became of a candidate that was not claimed."""
-
-    OVER = auto()
-    BUSY = auto()
-    LATER = auto()
 
 
 def poll(

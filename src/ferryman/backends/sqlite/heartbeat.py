@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferryman.backends.sql.claim import Claim
 from ferryman.backends.sql.rows import storable
-from ferryman.backends.sqlite.known import Claim
 from ferryman.backends.sqlite.landing import add_logs, land_claim
 from ferryman.lifecycle import Verdict
 from ferryman.queue.heartbeat import Pulse

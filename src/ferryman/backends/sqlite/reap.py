@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferryman.backends.sql.claim import Claim
 from ferryman.backends.sqlite.counts import SCHEDULED
-from ferryman.backends.sqlite.known import Claim, Known
+from ferryman.backends.sqlite.known import Known
 from ferryman.backends.sqlite.landing import add_error, land_claim
 from ferryman.job import JobError, State
 from ferryman.lifecycle import EXPIRED, WORKER_TIMED_OUT, Verdict

@@ -6,8 +6,8 @@ from collections import Counter
 from itertools import compress
 from typing import TYPE_CHECKING
 
+from ferryman.backends.sql.claim import Claim
 from ferryman.backends.sql.rows import STATES
-from ferryman.backends.sqlite.known import Claim
 from ferryman.backends.sqlite.landing import land_claim
 from ferryman.backends.sqlite.push import push
 from ferryman.job import State

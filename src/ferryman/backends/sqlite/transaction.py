@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any, Final
 
+from ferryman.backends.sql.claim import Claim
 from ferryman.backends.sql.statements import load
 from ferryman.backends.sqlite.counts import Tally
-from ferryman.backends.sqlite.known import Claim, Known
+from ferryman.backends.sqlite.known import Known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ferryman.backends.sql.quoting import literal, quoted, states_of
 from ferryman.errors import InvalidView
 from ferryman.queue.view import DOCUMENTS
 
@@ -38,27 +39,24 @@ def create_view(connection: sqlite3.Connection, view: View) -> None:
             raise InvalidView(
                 f"{view.name!r} is something else in this database: choose another name"
             )
-        connection.execute(f"DROP VIEW {_quoted(view.name)}")
+        connection.execute(f"DROP VIEW {quoted(view.name)}")
     connection.execute(statement)
 
 
 def _statement(view: View) -> str:
-    columns = ", ".join(f"{_value(each)} AS {_quoted(each.name)}" for each in view.columns)
+    columns = ", ".join(f"{_value(each)} AS {quoted(each.name)}" for each in view.columns)
     # Nothing can be bound in a view: names were checked, and texts are quoted here.
-    rows = f"SELECT {columns} FROM jobs WHERE queue = {_text(view.queue)}"  # noqa: S608
-    return f"CREATE VIEW {_quoted(view.name)} AS {_MARK} {rows}"
+    rows = f"SELECT {columns} FROM jobs WHERE queue = {literal(view.queue)}"  # noqa: S608
+    return f"CREATE VIEW {quoted(view.name)} AS {_MARK} {rows}"
 
 
 def _value(column: Column) -> str:
     if column.states:
-        cases = " ".join(
-            f"WHEN {_text(state)} THEN {_text(name)}" for state, name in column.states.items()
-        )
-        return f"CASE state {cases} ELSE state END"
+        return states_of(column)
     value = _COMPUTED.get(column.field, column.field)
     if column.path:
         path = "$" + "".join(f'."{part}"' for part in column.path)
-        value = f"json_extract({value}, {_text(path)})"
+        value = f"json_extract({value}, {literal(path)})"
         return f"json_quote({value})" if column.kind == "json" else _cast(value, column)
     if column.kind == "time":
         return f"strftime('%Y-%m-%dT%H:%M:%fZ', {value}, 'unixepoch')"
@@ -68,12 +66,3 @@ def _value(column: Column) -> str:
 def _cast(value: str, column: Column) -> str:
     kind = _TYPES.get(column.kind)
     return value if kind is None else f"CAST({value} AS {kind})"
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'
-
-
-def _text(value: str) -> str:
-    doubled = value.replace("'", "''")
-    return f"'{doubled}'"
