@@ -96,9 +96,9 @@ def _inspect(address: str, bucket: str, roots: dict[str, Path]) -> Remains:
 
 
 def _keys(address: str, bucket: str) -> Iterator[str]:
-    import boto3
+    from botocore.session import Session
 
-    with closing(boto3.client("s3", endpoint_url=address)) as client:
+    with closing(Session().create_client("s3", endpoint_url=address)) as client:
         pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=_PREFIX)
         for page in pages:
             yield from (entry["Key"] for entry in page.get("Contents", ()))
