@@ -29,9 +29,14 @@ def maker(cls: type[T]) -> Callable[..., T]:
     return make
 
 
-def copier(cls: type[T], *given: str) -> Callable[..., T]:
-    """Like `maker`, but takes an object with fields of the same names and only the `given` ones."""
-    sources = {name: name if name in given else f"source.{name}" for name in _names(cls)}
+def copier(cls: type[T], *given: str, **within: str) -> Callable[..., T]:
+    """Like `maker`, but takes an object with fields of the same names and only the `given` ones.
+
+    `within` names the part of the object where a field stands, for those that stand in one.
+    """
+    sources = {name: f"source.{name}" for name in _names(cls)}
+    sources |= {name: f"source.{part}.{name}" for name, part in within.items()}
+    sources |= {name: name for name in given}
     return _compiled(cls, ["source", *given], sources)
 
 

@@ -48,7 +48,7 @@ class ForgetsSettlements(MemoryBackend):
         receipts = super().settle(settlements)
         for each in settlements:
             if each.job_id in self._store.rows:
-                self._store.rows[each.job_id].settled = None
+                self._store.rows[each.job_id].last_end = None
         return receipts
 
 
@@ -75,7 +75,8 @@ class IgnoresPriority(MemoryBackend):
         pushed = super().push([replace(each, priority=0) for each in messages], **options)
         for message, answer in zip(messages, pushed, strict=True):
             if answer.status in ("created", "replaced"):
-                self._store.rows[answer.id].priority = message.priority
+                row = self._store.rows[answer.id]
+                row.message = replace(row.message, priority=message.priority)
         return pushed
 
 
@@ -189,8 +190,8 @@ class NewestFirstLine(Line):
         if row.ready_at > now:
             super().add(row, now)
             return
-        row.heap = self._ready.setdefault(row.task, Heap())
-        row.place = row.heap.push(row, -row.priority, -row.seq)
+        row.heap = self._ready.setdefault(row.message.task, Heap())
+        row.place = row.heap.push(row, -row.message.priority, -row.seq)
 
 
 class NewestFirst(MemoryBackend):

@@ -39,9 +39,10 @@ def perform(store: Store, job_id: str, verb: Act, now: float) -> Acted:
 
 def _check_key_is_free(store: Store, row: Row) -> None:
     if store.keys.held_by_another(row):
+        message = row.message
         raise NotAllowed(
-            f"job {row.id!r} cannot be retried while an unfinished job of queue {row.queue!r} "
-            f"holds its key {row.key!r}: wait for that one or cancel it"
+            f"job {row.id!r} cannot be retried while an unfinished job of queue {message.queue!r} "
+            f"holds its key {message.key!r}: wait for that one or cancel it"
         )
 
 

@@ -201,7 +201,7 @@ class MemoryBackend:
     def purge(self, queue: str) -> int:
         with self._changed:
             rows = self._store.rows.values()
-            waiting = [row for row in rows if row.queue == queue and row.state in WAITING]
+            waiting = [row for row in rows if row.message.queue == queue and row.state in WAITING]
             for row in waiting:
                 self._store.remove(row)
             return len(waiting)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.memory.intake import accept
-from ferryman.job import JobError, State
+from ferryman.job import WAITING, JobError, State
 from ferryman.lifecycle import GIVEN_BACK_TOO_OFTEN, WORKER_TIMED_OUT, Landing, Verdict, land
 from ferryman.queue.settlement import Receipt, make_receipt
 from ferryman.retry import Backoff
@@ -14,7 +13,6 @@ from ferryman.retry import Backoff
 if TYPE_CHECKING:
     from ferryman.backends.memory.row import Row
     from ferryman.backends.memory.store import Store
-    from ferryman.job import Ask
     from ferryman.queue.settlement import Settlement
 
 ACK, GIVE_BACK = Verdict.ACK, Verdict.GIVE_BACK
@@ -26,16 +24,14 @@ def settle(store: Store, settlement: Settlement, now: float) -> Receipt:
     row = store.rows.get(settlement.job_id)
     if row is None:
         return Receipt(settlement.job_id, False)
-    verdict = settlement.verdict
-    settled = (settlement.fence, settlement.worker, verdict)
-    if not row.claimed_as(settlement.fence, settlement.worker):
-        return make_receipt(row.id, row.settled == settled, row.state)
+    fence, worker, verdict = settlement.fence, settlement.worker, settlement.verdict
+    if not row.claimed_as(fence, worker):
+        return make_receipt(row.id, row.ended_as(fence, worker, verdict), row.state)
     row.report(settlement.percent, settlement.note, settlement.logs)
     if settlement.error is not None:
         row.blame(settlement.error)
     if verdict is ACK:
         row.result = settlement.result
-    row.settled = settled
     landing = _end(store, row, verdict, settlement.delay, now)
     if landing.hands_over:
         for child in settlement.children:
@@ -45,20 +41,21 @@ def settle(store: Store, settlement: Settlement, now: float) -> Receipt:
 
 def give_back(store: Store, row: Row, now: float) -> None:
     """End a claim whose poll reply was lost: it costs the job nothing."""
-    row.settled = (row.fence, row.worker, GIVE_BACK)
     _end(store, row, GIVE_BACK, None, now)
 
 
 def expire(store: Store, row: Row, now: float) -> None:
     """End a claim whose lease ran out: charged, like every crash."""
     row.blame(JobError(row.attempts, now, row.worker, "lease", WORKER_TIMED_OUT))
-    row.settled = (row.fence, row.worker, Verdict.EXPIRE)
     _end(store, row, Verdict.EXPIRE, None, now)
 
 
 def _end(store: Store, row: Row, verdict: Verdict, delay: float | None, now: float) -> Landing:
-    landing = _land(verdict, row.asked, row.attempts, row.max_attempts, row.given_back)
-    if not landing.state.terminal:
+    row.last_end = verdict
+    row.last_fence = row.fence
+    row.last_worker = row.worker
+    landing = _COMPLETED if verdict is ACK and row.asked is None else _land(row, verdict)
+    if landing.state in WAITING:
         row.ready_at = now + _delay(row, verdict, delay)
     if not landing.charged:
         if landing.state is FAILED:
@@ -72,18 +69,18 @@ def _end(store: Store, row: Row, verdict: Verdict, delay: float | None, now: flo
 def _delay(row: Row, verdict: Verdict, delay: float | None) -> float:
     if delay is not None:
         return delay
-    return 0.0 if verdict is GIVE_BACK else Backoff.parse(row.backoff).delay(row.attempts)
+    return 0.0 if verdict is GIVE_BACK else Backoff.parse(row.message.backoff).delay(row.attempts)
 
 
-@lru_cache(maxsize=4_096)
-def _land(
-    verdict: Verdict, asked: Ask | None, attempts: int, max_attempts: int, given_back: int
-) -> Landing:
-    # Nearly every claim of a store ends in one of a few ways; `land` is pure.
+def _land(row: Row, verdict: Verdict) -> Landing:
     return land(
         verdict,
-        asked=asked,
-        attempts=attempts,
-        max_attempts=max_attempts,
-        given_back=given_back,
+        asked=row.asked,
+        attempts=row.attempts,
+        max_attempts=row.message.max_attempts,
+        given_back=row.given_back,
     )
+
+
+# How nearly every claim ends, whatever its job's numbers are.
+_COMPLETED: Final = land(ACK, asked=None, attempts=1, max_attempts=1, given_back=0)

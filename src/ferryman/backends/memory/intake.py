@@ -18,7 +18,7 @@ def accept(store: Store, message: Message, now: float) -> Pushed:
     """Write one message by the rules of `push`: the id decides first, then the key."""
     row = store.rows.get(message.id)
     if row is not None:
-        if message.same_work(row.queue, row.task, row.version, row.body):
+        if _same_work(message, row.message):
             return Pushed(row.id, "existing")
         if not message.replace or row.state not in WAITING:
             return Pushed(row.id, "conflict")
@@ -39,10 +39,14 @@ def take_in(store: Store, job: Job, now: float) -> Pushed:
     """Write one job by the rules of `restore`: it never changes a row that is there."""
     row = store.rows.get(job.id)
     if row is not None:
-        same = as_message(job).same_work(row.queue, row.task, row.version, row.body)
+        same = _same_work(as_message(job), row.message)
         return Pushed(job.id, "existing" if same else "conflict")
     unfinished_key = None if job.state.terminal else job.key
     if unfinished_key and store.keys.holder(job.queue, unfinished_key, "unfinished", now):
         return Pushed(job.id, "conflict")
     store.restore(job, now)
     return Pushed(job.id, "created")
+
+
+def _same_work(message: Message, known: Message) -> bool:
+    return message.same_work(known.queue, known.task, known.version, known.body)

@@ -20,9 +20,9 @@ class Keys:
 
     def add(self, row: Row) -> None:
         """Index a row that is new or got its key; rows without a key are left out."""
-        if row.key is None:
+        place = _place(row)
+        if place is None:
             return
-        place = (row.queue, row.key)
         rows = self._pushed.setdefault(place, {})
         newest = not rows or _age(row) > _age(next(reversed(rows.values())))
         rows[row.seq] = row
@@ -32,9 +32,9 @@ class Keys:
 
     def move(self, row: Row) -> None:
         """Follow a row's change of state."""
-        if row.key is None:
+        place = _place(row)
+        if place is None:
             return
-        place = (row.queue, row.key)
         if row.state.terminal:
             _discard(self._unfinished, place, row)
         else:
@@ -42,9 +42,10 @@ class Keys:
 
     def remove(self, row: Row) -> None:
         """Forget a row: it is deleted, or about to get another key."""
-        if row.key is not None:
-            _discard(self._pushed, (row.queue, row.key), row)
-            _discard(self._unfinished, (row.queue, row.key), row)
+        place = _place(row)
+        if place is not None:
+            _discard(self._pushed, place, row)
+            _discard(self._unfinished, place, row)
 
     def holder(self, queue: str, key: str, unique: Unique, now: float) -> Row | None:
         """The newest job that stands in the way of another one with this key."""
@@ -57,9 +58,13 @@ class Keys:
 
     def held_by_another(self, row: Row) -> bool:
         """Whether an unfinished job other than `row` has its key."""
-        if row.key is None:
-            return False
-        return bool(self._unfinished.get((row.queue, row.key), {}).keys() - {row.seq})
+        place = _place(row)
+        return place is not None and bool(self._unfinished.get(place, {}).keys() - {row.seq})
+
+
+def _place(row: Row) -> tuple[str, str] | None:
+    key = row.message.key
+    return None if key is None else (row.message.queue, key)
 
 
 def _age(row: Row) -> tuple[float, int]:

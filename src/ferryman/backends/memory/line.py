@@ -36,11 +36,12 @@ class Line:
             row.heap = self._scheduled
             row.place = row.heap.push(row, row.ready_at, row.seq)
             return
-        heap = self._ready.get(row.task)
+        message = row.message
+        heap = self._ready.get(message.task)
         if heap is None:
-            heap = self._ready[row.task] = Heap()
+            heap = self._ready[message.task] = Heap()
         row.heap = heap
-        row.place = heap.push(row, -row.priority, row.ready_at, row.seq)
+        row.place = heap.push(row, -message.priority, row.ready_at, row.seq)
 
     def remove(self, row: Row) -> None:
         """Take a row out of the line, if it stands there."""

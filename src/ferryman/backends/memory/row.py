@@ -18,79 +18,52 @@ if TYPE_CHECKING:
     from ferryman.lifecycle import Verdict
     from ferryman.message import Message
 
+PENDING, PROCESSING = State.PENDING, State.PROCESSING
+
 
 class Row:
-    """One job with its state, and where the indexes of the store hold it."""
+    """A message and what became of it, and where the indexes of the store hold it."""
 
     __slots__ = (
-        "alarm",
-        "asked",
-        "attempts",
-        "backoff",
-        "body",
-        "correlation_id",
-        "created_at",
-        "deadline",
-        "error",
-        "errors",
-        "expires_at",
-        "fence",
-        "finished_at",
-        "generation",
-        "given_back",
-        "heap",
-        "heartbeat_at",
-        "id",
-        "key",
-        "logs",
-        "max_attempts",
-        "meta",
-        "note",
-        "percent",
-        "place",
-        "priority",
-        "queue",
-        "ready_at",
-        "result",
-        "seq",
-        "settled",
-        "started_at",
-        "state",
-        "stored_checkpoint",
-        "task",
-        "timeout",
-        "turn",
-        "version",
-        "worker",
+        *("id", "message", "seq", "state", "attempts", "fence", "generation", "given_back"),
+        *("created_at", "ready_at", "deadline", "started_at", "finished_at"),
+        *("worker", "turn", "heartbeat_at", "expires_at", "asked"),
+        *("last_end", "last_fence", "last_worker"),
+        *("meta", "percent", "note", "stored_checkpoint", "result", "error", "errors", "logs"),
+        *("heap", "place", "alarm"),
     )
 
     def __init__(self, message: Message, seq: int, now: float) -> None:
         self.id = message.id
         self.seq = seq
-        self.state: State = State.PENDING
-        self.attempts = 0
-        self.fence = 0
+        self.state: State = PENDING
+        self.attempts = self.fence = self.last_fence = self.given_back = self.turn = 0
         self.generation = 1
-        self.given_back = 0
         self.created_at = now
-        self.started_at: float | None = None
-        self.finished_at: float | None = None
-        self.worker: str | None = None
-        self.heartbeat_at: float | None = None
-        self.expires_at: float | None = None
-        self.asked: Ask | None = None
-        self.percent: float | None = None
-        self.note: str | None = None
-        self.stored_checkpoint: str | None = None
-        self.result: str | None = None
-        self.error: str | None = None
-        self.errors: list[JobError] | None = None
-        self.logs: deque[LogLine] | None = None
-        self.turn = 0
-        self.settled: tuple[int, str | None, Verdict] | None = None
-        self.heap: Heap | None = None
-        self.place: Entry | None = None
-        self.alarm: Entry | None = None
+        self.started_at: float | None
+        self.finished_at: float | None
+        self.started_at = self.finished_at = None
+        self.worker: str | None
+        self.heartbeat_at: float | None
+        self.expires_at: float | None
+        self.asked: Ask | None
+        self.worker = self.heartbeat_at = self.expires_at = self.asked = None
+        self.last_end: Verdict | None
+        self.last_worker: str | None
+        self.last_end = self.last_worker = None
+        self.percent: float | None
+        self.note: str | None
+        self.stored_checkpoint: str | None
+        self.result: str | None
+        self.percent = self.note = self.stored_checkpoint = self.result = None
+        self.error: str | None
+        self.errors: list[JobError] | None
+        self.logs: deque[LogLine] | None
+        self.error = self.errors = self.logs = None
+        self.heap: Heap | None
+        self.place: Entry | None
+        self.alarm: Entry | None
+        self.heap = self.place = self.alarm = None
         self.adopt(message, now)
 
     @classmethod
@@ -105,18 +78,10 @@ class Row:
 
     def adopt(self, message: Message, now: float) -> None:
         """Take over the body and options of a message; what has happened so far stays."""
-        self.queue = message.queue
-        self.task = message.task
-        self.body = message.body
-        self.version = message.version
-        self.priority = message.priority
+        self.message = message
         self.ready_at = now + message.delay if message.ready_at is None else message.ready_at
         self.deadline = None if message.expires is None else now + message.expires
-        self.key = message.key
-        self.max_attempts = message.max_attempts
-        self.backoff = message.backoff
-        self.timeout = message.timeout
-        self.correlation_id = message.correlation_id
+        # A message's own is the caller's, who may change it.
         self.meta = dict(message.meta) if message.meta else None
 
     def start_anew(self) -> None:
@@ -126,7 +91,11 @@ class Row:
 
     def claimed_as(self, fence: int, worker: str) -> bool:
         """Whether this is the job's current claim."""
-        return self.fence == fence and self.state is State.PROCESSING and self.worker == worker
+        return self.fence == fence and self.state is PROCESSING and self.worker == worker
+
+    def ended_as(self, fence: int, worker: str, verdict: Verdict) -> bool:
+        """Whether this is how the job's latest claim that ended did so."""
+        return self.last_fence == fence and self.last_worker == worker and self.last_end is verdict
 
     def blame(self, error: JobError) -> None:
         """Keep an error; the newest is the job's `error`."""
@@ -159,5 +128,10 @@ _RECORDED = (
     *("deadline", "worker", "percent", "note", "stored_checkpoint", "result", "error"),
 )
 
-# Rows and jobs name their fields alike; meta is copied, because a row's is its own.
-_job_of = copier(Job, "meta", "errors", "logs", "run")
+_IN_MESSAGE = (
+    *("queue", "task", "body", "version", "priority", "key", "max_attempts"),
+    *("backoff", "timeout", "correlation_id"),
+)
+
+# meta is copied, because a row's is its own.
+_job_of = copier(Job, "meta", "errors", "logs", "run", **dict.fromkeys(_IN_MESSAGE, "message"))

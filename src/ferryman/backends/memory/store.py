@@ -8,7 +8,7 @@ from ferryman.backends.memory.heaps import Heap
 from ferryman.backends.memory.keys import Keys
 from ferryman.backends.memory.line import Line
 from ferryman.backends.memory.row import Row
-from ferryman.job import State
+from ferryman.job import WAITING, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job
     from ferryman.message import Message
 
-PENDING, PROCESSING, PAUSED = State.PENDING, State.PROCESSING, State.PAUSED
+PENDING, PROCESSING = State.PENDING, State.PROCESSING
 
 
 class Store:
@@ -47,9 +47,10 @@ class Store:
         self._seq += 1
         row = Row(message, self._seq, now)
         self.rows[row.id] = row
-        if row.key is not None:
+        if message.key is not None:
             self.keys.add(row)
-        self._wait(row, self.line(row.queue), now)
+        line = self.lines.get(message.queue) or self.line(message.queue)
+        self._wait(row, line, now)
         return row
 
     def restore(self, job: Job, now: float) -> Row:
@@ -113,7 +114,7 @@ class Store:
         self._leave(row)
         row.state = state
         row.heartbeat_at = row.expires_at = row.asked = None
-        if row.key is not None:
+        if row.message.key is not None:
             self.keys.move(row)
         self._enter(row, now)
 
@@ -128,8 +129,8 @@ class Store:
         return (row for claims in self.claims.values() for row in claims.values())
 
     def _enter(self, row: Row, now: float) -> None:
-        line = self.line(row.queue)
-        if row.state is PENDING or row.state is PAUSED:
+        line = self.line(row.message.queue)
+        if row.state in WAITING:
             row.worker = None
             self._wait(row, line, now)
         else:
@@ -145,21 +146,19 @@ class Store:
             line.add(row, now)
 
     def _leave(self, row: Row) -> None:
-        line = self.lines[row.queue]
+        line = self.lines[row.message.queue]
         line.counts[row.state] -= 1
         if row.state is PROCESSING:
-            self._release(row)
-        elif row.state is PENDING or row.state is PAUSED:
+            worker = row.worker or ""
+            claims = self.claims[worker]
+            del claims[row.id]
+            if not claims:
+                del self.claims[worker]
+        elif row.state in WAITING:
             line.remove(row)
             self._disarm(row)
         else:
             del self.history[row.id]
-
-    def _release(self, row: Row) -> None:
-        claims = self.claims[row.worker or ""]
-        del claims[row.id]
-        if not claims:
-            del self.claims[row.worker or ""]
 
     def _disarm(self, row: Row) -> None:
         if row.alarm is not None:

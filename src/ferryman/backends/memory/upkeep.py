@@ -26,11 +26,11 @@ def reap(store: Store, limit: int, now: float) -> list[Reaped]:
     reaped: list[Reaped] = []
     for row in islice(_past_deadline(store, now), limit):
         _cancel(store, row, now)
-        reaped.append(Reaped(row.id, row.queue, row.task, row.state, None))
+        reaped.append(_reaped(row, None))
     for row in _past_lease(store, now)[:limit]:
         worker = row.worker
         endings.expire(store, row, now)
-        reaped.append(Reaped(row.id, row.queue, row.task, row.state, worker))
+        reaped.append(_reaped(row, worker))
     return reaped
 
 
@@ -44,6 +44,10 @@ def prune(store: Store, before: float, states: Collection[State], keep: int, lim
     for row in old:
         store.remove(row)
     return len(old)
+
+
+def _reaped(row: Row, worker: str | None) -> Reaped:
+    return Reaped(row.id, row.message.queue, row.message.task, row.state, worker)
 
 
 def _past_deadline(store: Store, now: float) -> Iterator[Row]:
