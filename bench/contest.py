@@ -46,7 +46,8 @@ def _pairs(event: Event, sizes: Sizes, runs: int, watcher: Watcher) -> Sequence[
 
 
 def _generator(event: Event, sizes: Sizes) -> Generator[Sequence[Pair], None, None]:
-    yield from event.workload(event.rivals, sizes)
+    with event.rivals.server():
+        yield from event.workload(event.rivals, sizes)
 
 
 def _results(backend: str, runs: Sequence[Sequence[Pair]]) -> list[Result]:

@@ -81,11 +81,21 @@ _FILE: Final = {
     drain_beside(500_000): Gate(0.80, 0.95),
 }
 _S3: Final = {by_a_hundred("claim"): Gate(0.70, 0.90)}
+_POSTGRESQL: Final = {
+    PUSH: Gate(0.75, 0.90),
+    PUSH_MANY: Gate(0.40, 0.60),
+    DRAIN: Gate(0.50, 0.75),
+    DRAIN_BY_TWO: Gate(0.40, 0.60),
+    IDLE_P50: Gate(4, 2.2, absolute=True, most=True),
+    IDLE_P99: Gate(8, 5, absolute=True, most=True),
+    drain_beside(1_000_000): Gate(0.80, 0.95),
+}
 GATES: Final[Mapping[str, Mapping[str, Gate]]] = {
     "memory": _MEMORY,
     "sqlite": _SQLITE,
     "file": _FILE,
     "s3": _S3,
+    "postgresql": _POSTGRESQL,
 }
 
 

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from bench.contender import QUEUE, Cycling
+from bench.postgres_server import postgres_url, schema_of
 from ferryman import Ferry, Message, State
 from ferryman.lifecycle import Verdict
 from ferryman.queue.open import open_backend
@@ -34,7 +35,7 @@ class Ours(Cycling):
 
     def __init__(self, folder: Path, handle: Handler) -> None:
         super().__init__(folder, handle)
-        self.ferry = Ferry(self.url.format(folder=folder))
+        self.ferry = Ferry(self.address())
         self.claimed: Sequence[Job] = ()
         self._turn = 0
 
@@ -45,6 +46,10 @@ class Ours(Cycling):
         self.task = noop
         # The store is opened and its schema made before any clock starts.
         self.backend = self.ferry.backend
+
+    def address(self) -> str:
+        """The store of this folder."""
+        return self.url.format(folder=self.folder)
 
     def push(self, payload: Payload) -> None:
         self.task.push(payload)
@@ -108,6 +113,15 @@ class OursOnFiles(Ours):
     url = "file://{folder}/queues"
 
 
+class OursOnPostgresql(Ours):
+    """The server is where `bench.postgres_server` leads; a schema for each folder."""
+
+    url = "{server}?schema={schema}"
+
+    def address(self) -> str:
+        return self.url.format(server=postgres_url(), schema=schema_of(self.folder))
+
+
 class OursOnS3(Ours):
     """Strict; the server is where the usual AWS settings lead."""
 
@@ -116,7 +130,7 @@ class OursOnS3(Ours):
     def __init__(self, folder: Path, handle: Handler) -> None:
         super().__init__(folder, handle)
         # Not the one that the Ferry watches over: it tells how many requests it sent.
-        self.backend = open_backend(self.url.format(folder=folder))
+        self.backend = open_backend(self.address())
 
     def push_many(self, payloads: Sequence[Payload]) -> None:
         self.backend.push([self.task.message(payload) for payload in payloads])

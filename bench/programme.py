@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench.file_workloads import drain_beside, drains, pushes
-from bench.ours import OursInMemory, OursOnFiles, OursOnS3, OursOnSqlite
+from bench.ours import OursInMemory, OursOnFiles, OursOnPostgresql, OursOnS3, OursOnSqlite
+from bench.postgres_server import postgresql
 from bench.raw_file import RawFile
 from bench.raw_memory import RawMemory
+from bench.raw_postgresql import RawPostgresql
 from bench.raw_s3 import RawS3
 from bench.raw_sqlite import RawSqlite
+from bench.s3_server import seaweedfs
 from bench.s3_workloads import verbs
 from bench.workloads import Rivals, backlog, cycle, drain, idle, push, push_many
 
@@ -53,7 +56,14 @@ BACKENDS: Final[Mapping[str, Sequence[Course]]] = {
         Course(_DISK, (pushes, drains, idle), (drain_beside,)),
         Course(_MEMORY, (pushes, cycle, drains), (drain_beside,)),
     ],
-    "s3": [Course(Rivals(OursOnS3, RawS3), (verbs,), ())],
+    "s3": [Course(Rivals(OursOnS3, RawS3, server=seaweedfs), (verbs,), ())],
+    "postgresql": [
+        Course(
+            Rivals(OursOnPostgresql, RawPostgresql, server=postgresql),
+            (push, push_many, drain, idle, backlog),
+            (backlog, drain_beside),
+        )
+    ],
 }
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from bench.server import server_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,18 +15,8 @@ if TYPE_CHECKING:
 @contextmanager
 def seaweedfs() -> Iterator[None]:
     """While the block lasts, the usual AWS settings of this process lead to it."""
-    from tests.servers.shared import Server
-
-    from ferryman.testing.waiting import wait_until
-
-    with tempfile.TemporaryDirectory(prefix="ferryman-s3-") as place:
-        folder = Path(place)
-        try:
-            with Server("seaweedfs", folder) as server, _environment(_settings(server.address)):
-                yield
-        finally:
-            # Whoever keeps the server clears up when nobody uses it any more.
-            wait_until(lambda: not (folder / "address").exists(), timeout=30, what="its end")
+    with server_of("seaweedfs") as address, _environment(_settings(address)):
+        yield
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, cast
 from bench import gates
 from bench.contender import BATCH, payload
 from bench.result import Pair
-from bench.s3_server import seaweedfs
 from bench.turns import Tally
 
 if TYPE_CHECKING:
@@ -25,13 +24,12 @@ PRICES: Final = {"put": 5.0, "list": 5.0, "get": 0.4, "delete": 0.0}
 
 def verbs(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
     """Push, claim and settle by turns with the raw loop, and how many requests they take."""
-    with seaweedfs():
-        while True:
-            with rivals.stands() as (raw, ours):
-                contest = Verbs(cast("RawS3", raw.contender), cast("OursOnS3", ours.contender))
-                for start in range(0, sizes.verbs, BATCH):
-                    contest.run(min(BATCH, sizes.verbs - start))
-                yield contest.figures(sizes.verbs)
+    while True:
+        with rivals.stands() as (raw, ours):
+            contest = Verbs(cast("RawS3", raw.contender), cast("OursOnS3", ours.contender))
+            for start in range(0, sizes.verbs, BATCH):
+                contest.run(min(BATCH, sizes.verbs - start))
+            yield contest.figures(sizes.verbs)
 
 
 class Verbs:

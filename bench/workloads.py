@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -49,13 +49,14 @@ class Sizes:
 class Rivals:
     """Ours and the raw loop on the same store, below `home`: None is the current folder.
 
-    `on_files`: their figures are named by the file system.
+    `on_files`: their figures are named by the file system. `server` serves both while it is open.
     """
 
     ours: type[Ours]
     raw: type[Cycling]
     home: Path | None = None
     on_files: bool = False
+    server: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property
     def folder(self) -> Path:

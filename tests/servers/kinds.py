@@ -94,6 +94,12 @@ def _postgres(ports: Sequence[int], folder: Path) -> Sequence[str]:
     return command(ports[0])
 
 
+def _durable_postgres(ports: Sequence[int], folder: Path) -> Sequence[str]:
+    from tests.servers.postgres import command
+
+    return command(ports[0], durable=True)
+
+
 def _takes_connections(address: str) -> bool:
     from tests.servers.postgres import serves
 
@@ -110,5 +116,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         # Accepts every condition and heeds none.
         Kind("rclone", 1, _rclone, lambda ports: {}, _takes_objects),
         Kind("postgres", 1, _postgres, lambda ports: {}, _takes_connections),
+        # With the settings that it comes with, on a disk.
+        Kind("durable-postgres", 1, _durable_postgres, lambda ports: {}, _takes_connections),
     )
 }

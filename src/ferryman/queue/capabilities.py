@@ -27,5 +27,7 @@ class Capabilities:
     """`get`, `list` and the operator's verbs on single jobs."""
     exact_counts: bool = True
     """`snapshot` is exact at the moment of the call."""
+    served: bool = False
+    """A server does the work: a call mostly waits, and this process can run jobs meanwhile."""
     cells: bool = True
     """Compare-and-set cells: breakers, rates, schedules and worker rows."""

@@ -49,7 +49,8 @@ class Poller(Loop):
         self._polling = threading.Lock()
         for lane in lanes.values():
             lane.freed = self.wake
-            lane.refill = self._help
+            if not backend.capabilities.served:
+                lane.refill = self._help
 
     def turn(self) -> float:
         rooms = {queue: room for queue, lane in self._lanes.items() if (room := lane.room())}

@@ -207,7 +207,7 @@ class Worker:
             self._loop.submit(lambda: self._run_async(claim, lane, task), claim.running_as)
             return False
         run = self._executor.run if task.process is None else self._processes.run
-        self._end(claim, run(claim, task), helping=True)
+        self._end(claim, run(claim, task), helping=not self._backend.capabilities.served)
         return True
 
     async def _run_async(self, claim: Claim, lane: Lane, task: Task[..., Any]) -> None:

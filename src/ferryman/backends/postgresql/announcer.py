@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 # A commit that notifies holds a lock of the whole server, so a burst of pushes announces its first
 # and its last: in between everybody is awake anyway.
 INTERVAL: Final = 0.02
+# As long as pushes come, one of them pays in passing; only what none has paid by now is left to us.
+OVERDUE: Final = 1.5 * INTERVAL
+# A thread is kept for the next burst: to start one takes longer than a push.
+LINGER: Final = 1.0
 
 
 class Announcer:
@@ -62,11 +66,16 @@ class Announcer:
         self._thread = None
 
     def _make_up(self) -> None:
-        # One thread for one burst: it ends when there is nothing more to make up for.
+        busy_at = time.monotonic()
         while True:
             time.sleep(INTERVAL)
-            self.settle_up()
+            now = time.monotonic()
             with self._lock:
-                if not self._owed:
+                overdue = any(now - self._told.get(queue, 0.0) >= OVERDUE for queue in self._owed)
+                if self._owed:
+                    busy_at = now
+                elif now - busy_at >= LINGER:
                     self._thread = None
                     return
+            if overdue:
+                self.settle_up()

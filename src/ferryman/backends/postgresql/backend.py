@@ -58,6 +58,7 @@ class PostgresqlBackend:
             shared=True,
             order="strict per claim",
             transactional_push=True,
+            served=True,
         )
         # A database that cannot be used is better known now than at the first job.
         with self._database.lent():

@@ -48,7 +48,8 @@ class Database:
         self.clock: Clock = clock if injected else ServerClock(clock)
         self.store = ""
         self._lock = threading.Lock()
-        self._room = threading.BoundedSemaphore(location.connections)
+        self._given = threading.Condition(self._lock)
+        self._places = location.connections
         self._idle: list[PatientConnection] = []
         self._closed = False
         self.bell = Bell()
@@ -104,6 +105,7 @@ class Database:
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
+            self._given.notify_all()
         for connection in idle:
             connection.close()
         self.bell.ring()
@@ -117,8 +119,9 @@ class Database:
             for connection in self._idle:
                 forks.leave_alone(connection)
             self._idle = []
-            # Threads that had one lent do not exist here.
-            self._room = threading.BoundedSemaphore(self.location.connections)
+            # Threads that had one lent, or waited for one, do not exist here.
+            self._places = self.location.connections
+            self._given = threading.Condition(self._lock)
             self._announcer.after_fork()
         self.bell.lock.release()
         self._lock.release()
@@ -126,20 +129,11 @@ class Database:
     @contextlib.contextmanager
     def lent(self) -> Iterator[PatientConnection]:
         """A connection for one call; one that is not whole afterwards is closed."""
-        room = self._room
-        if not room.acquire(timeout=self.location.timeout):
-            raise BackendUnavailable(
-                f"all {self.location.connections} connections to {self.location.name} were busy "
-                f"for {self.location.timeout:g} s: raise ?connections="
-            )
+        connection = self._take()
         try:
-            connection = self._take()
-            try:
-                yield connection
-            finally:
-                self._give(connection)
+            yield connection
         finally:
-            room.release()
+            self._give(connection)
 
     def _tell(self, queues: Sequence[str]) -> None:
         # Whoever is not told finds the jobs by polling.
@@ -147,31 +141,54 @@ class Database:
             self.read("announce", {"queues": queues})
 
     def _take(self) -> PatientConnection:
-        while True:
-            with self._lock:
-                if self._closed:
-                    raise BackendRejected(f"the connection to {self.location.name} was closed")
-                connection = self._idle.pop() if self._idle else None
+        with self._lock:
+            if not (self._idle or self._places or self._closed):
+                self._await_place()
+            if self._closed:
+                raise BackendRejected(f"the connection to {self.location.name} was closed")
+            connection = self._idle.pop() if self._idle else None
             if connection is None:
-                return self._opened()
+                self._places -= 1
+        if connection is not None:
             if not connection.ended:
                 return connection
             connection.close()
+        try:
+            return self._opened()
+        except BaseException:
+            self._leave_place()
+            raise
+
+    def _await_place(self) -> None:
+        if not self._given.wait_for(
+            lambda: self._idle or self._places or self._closed, self.location.timeout
+        ):
+            raise BackendUnavailable(
+                f"all {self.location.connections} connections to {self.location.name} were busy "
+                f"for {self.location.timeout:g} s: raise ?connections="
+            )
 
     def _give(self, connection: PatientConnection) -> None:
         with self._lock:
             if connection.idle and not self._closed:
                 self._idle.append(connection)
+                self._given.notify()
                 return
         # Broken, or in the midst of something: the server ends what was begun.
         connection.close()
+        self._leave_place()
+
+    def _leave_place(self) -> None:
+        with self._lock:
+            self._places += 1
+            self._given.notify()
 
     def _opened(self) -> PatientConnection:
         connection = self.open()
         try:
             if not self.store:
                 self.store = self._prepared(connection)
-            self._hear(connection)
+            self._greet(connection)
         except psycopg.Error as error:
             connection.close()
             raise translate(error, self.location.name) from error
@@ -184,10 +201,11 @@ class Database:
         version, store = identify(connection, self.location)
         return store if version == len(VERSIONS) else migrate(connection, self.location)
 
-    def _hear(self, connection: PatientConnection) -> None:
+    def _greet(self, connection: PatientConnection) -> None:
+        [(moment, process)] = connection.execute(self.sql["greet"]).fetchall()
         if isinstance(self.clock, ServerClock):
-            [(moment,)] = connection.execute(self.sql["moment"]).fetchall()
             self.clock.hear(moment)
+        connection.prepare_if_direct(process)
 
     def _run(self, statement: str, values: Values, *, writing: bool) -> Sequence[Row]:
         with self.lent() as connection:
@@ -225,7 +243,8 @@ class Database:
         if not isinstance(self.clock, ServerClock):
             connection.execute(self.sql["begin"])
             return Transaction(connection, self.sql, self.clock.now())
-        cursor = connection.execute(f"{self.sql['begin']};{self.sql['moment']}")
+        both = f"{self.sql['begin']};{self.sql['moment']}"
+        cursor = connection.execute(both, prepare=False)
         cursor.nextset()
         [(moment,)] = cursor.fetchall()
         self.clock.hear(moment)

@@ -45,7 +45,7 @@ def _check_open(theirs: psycopg.Connection[Any]) -> None:
 
 
 def _transaction(theirs: psycopg.Connection[Any], database: Database) -> Transaction:
-    tx = Transaction(theirs, database.sql, 0.0)
+    tx = Transaction(theirs, database.sql, 0.0, ours=False)
     try:
         row = tx.row("same_store")
     except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):

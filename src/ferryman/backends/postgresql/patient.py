@@ -18,15 +18,19 @@ class PatientConnection(psycopg.Connection[Row]):
     """Commits each statement; gives a server that does not answer `patience` seconds.
 
     The limit is on this side, because a setting of the session does not survive a pooler, and a
-    server that hangs does not heed its own. No statement is prepared, for the pooler's sake too.
+    server that hangs does not heed its own. For the pooler's sake, too, statements are prepared
+    only where there is none.
     """
 
     patience = 30.0
+    _unasked: select.poll
 
     @classmethod
     def open(cls, conninfo: str, patience: float) -> PatientConnection:
         made = cls.connect(conninfo, autocommit=True, prepare_threshold=None)
         made.patience = patience
+        made._unasked = select.poll()
+        made._unasked.register(made.pgconn.socket, select.POLLIN)
         return made
 
     def wait(self, gen: PQGen[RV], *args: Any, **options: Any) -> RV:
@@ -38,16 +42,21 @@ class PatientConnection(psycopg.Connection[Row]):
             self.pgconn.finish()
             raise psycopg.OperationalError(f"no answer within {self.patience:g} s") from error
 
+    def prepare_if_direct(self, process: int) -> None:
+        """Prepare what is run, if the server's process that answers is the one that greeted us.
+
+        A pooler between transactions greets for itself, and may have the next statement answered
+        by a process that knows nothing of this one.
+        """
+        if process == self.info.backend_pid:
+            self.prepare_threshold = 0
+
     @property
     def idle(self) -> bool:
         """Whether it can be used: alive as far as we know, and between transactions."""
-        return not self.closed and self.info.transaction_status == TransactionStatus.IDLE
+        return self.pgconn.transaction_status == TransactionStatus.IDLE
 
     @property
     def ended(self) -> bool:
         """Whether the server has hung up meanwhile: there is something to read, unasked."""
-        if self.closed:
-            return True
-        poll = select.poll()
-        poll.register(self.pgconn.socket, select.POLLIN)
-        return bool(poll.poll(0))
+        return self.closed or bool(self._unasked.poll(0))

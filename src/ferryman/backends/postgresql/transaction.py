@@ -22,19 +22,26 @@ class Transaction:
     caller's transaction in which, against that rule, all statements see the same moment.
     """
 
-    __slots__ = ("_connection", "_sql", "awakens", "fixed", "now")
+    __slots__ = ("_connection", "_prepare", "_sql", "awakens", "fixed", "now")
 
     def __init__(
-        self, connection: psycopg.Connection[Any], sql: Mapping[str, str], now: float
+        self,
+        connection: psycopg.Connection[Any],
+        sql: Mapping[str, str],
+        now: float,
+        *,
+        ours: bool = True,
     ) -> None:
         self._connection = connection
         self._sql = sql
         self.now = now
+        # On a connection of the caller's own nothing of ours should stay.
+        self._prepare = None if ours else False
         self.awakens: set[str] = set()
         self.fixed = False
 
     def run(self, name: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> psycopg.Cursor[Row]:
-        return self._cursor().execute(self._sql[name], values, prepare=False)
+        return self._cursor().execute(self._sql[name], values, prepare=self._prepare)
 
     def rows(self, name: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Sequence[Row]:
         return self.run(name, values).fetchall()

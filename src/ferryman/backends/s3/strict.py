@@ -49,6 +49,7 @@ CAPABILITIES: Final = Capabilities(
     order="windowed",
     transactional_push=False,
     exact_counts=False,
+    served=True,
 )
 
 
