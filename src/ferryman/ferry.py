@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ferryman.clock import Clock
     from ferryman.queue.contract import Backend
+    from ferryman.queue.joining import Statement, Style
     from ferryman.tasks.decorator import Decorator
     from ferryman.tasks.options import Seconds
     from ferryman.tasks.own_process import Where
@@ -164,6 +165,15 @@ class Ferry(AsyncFerry):
                 self.events.emit("job.pushed", message=message, id=one.id, created=one.created)
         read = None if task is None else task.signature.read_result
         return [Handle(one.id, self._opened, one.created, read) for one in pushed]
+
+    def push_statement(self, message: Message, style: Style = "numeric") -> Statement:
+        """A push as SQL and its values, for drivers that are not ours (PostgreSQL).
+
+        `message` comes from `task.message(…)`. The statement answers the job's id and whether it
+        was created; the job exists from the commit on. `style` is how the driver writes
+        parameters: "numeric" (`$1`, asyncpg) or "format" (`%s`, psycopg).
+        """
+        return self._opened().push_statement(message, style)
 
     # -- working
 

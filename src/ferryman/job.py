@@ -124,6 +124,16 @@ class Job:
         """
         return self._running().checkpoint(value)
 
+    def ack(self, result: Any = None, *, connection: object) -> None:
+        """Complete this job in the handler's own database transaction: with its commit, or not.
+
+        `connection` is open on the database that keeps the jobs. Do it last, right before the
+        commit, and then return: until then the job is locked, and its lease is not prolonged.
+        Raises `LeaseLost`, and like every safe point stops a handler that was asked to: let either
+        roll the transaction back.
+        """
+        self._running().ack(result, connection)
+
     async def acheckpoint(self, value: Any = None) -> Any:
         """`checkpoint` for `async def` handlers."""
         return await self._running().acheckpoint(value)
@@ -147,3 +157,5 @@ class Run(Protocol):
     def checkpoint(self, value: Any) -> Any: ...
 
     async def acheckpoint(self, value: Any) -> Any: ...
+
+    def ack(self, result: Any, connection: object) -> None: ...

@@ -20,6 +20,13 @@ MAX_META: Final = 16
 MAX_PRIORITY: Final = 1_000_000_000
 MAX_SECONDS: Final = 10 * 366 * 86_400.0
 MAX_ATTEMPTS: Final = 1_000_000
+BACKOFF: Final = {
+    "base": (0.0, MAX_SECONDS),
+    "factor": (1.0, 100.0),
+    "cap": (0.0, MAX_SECONDS),
+    "jitter": (0.0, 1.0),
+}
+"""The numbers of a backoff's text in their order, each with its least and its most."""
 
 # What a key forbids: a second job while one waits, while one is unfinished, or within a number of
 # seconds; `replace` puts the new body into the job that waits.
@@ -296,7 +303,8 @@ def _check_backoff(text: object) -> None:
         numbers = [float(part) for part in str(text).split(",")]
     except ValueError:
         numbers = []
-    if len(numbers) != 4 or not all(0 <= number < 1e12 for number in numbers):
+    within = [low <= n <= high for n, (low, high) in zip(numbers, BACKOFF.values(), strict=False)]
+    if len(numbers) != len(BACKOFF) or not all(within):
         raise InvalidMessage("backoff", f"{text!r} is not the text of a Backoff")
 
 

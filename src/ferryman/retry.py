@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from ferryman.errors import InvalidMessage
-from ferryman.message import check_seconds
+from ferryman.message import BACKOFF, check_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,12 @@ class Backoff:
     def __post_init__(self) -> None:
         check_seconds("backoff.base", self.base)
         check_seconds("backoff.cap", self.cap)
-        if not 1 <= self.factor <= 100:
-            raise InvalidMessage("backoff.factor", f"must be from 1 to 100, got {self.factor}")
-        if not 0 <= self.jitter <= 1:
-            raise InvalidMessage("backoff.jitter", f"must be from 0 to 1, got {self.jitter}")
+        for name in ("factor", "jitter"):
+            (low, high), value = BACKOFF[name], getattr(self, name)
+            if not low <= value <= high:
+                raise InvalidMessage(
+                    f"backoff.{name}", f"must be from {low:g} to {high:g}, got {value}"
+                )
 
     def delay(self, attempt: int, roll: float | None = None) -> float:
         """Seconds to wait after `attempt` (1, 2, …) failed; `roll` in 0…1 replaces chance."""

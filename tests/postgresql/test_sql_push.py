@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
 
+from ferryman.errors import InvalidMessage
 from ferryman.job import State
-from ferryman.testing.conformance.given import claim, claims, in_state, pushed, the_job
+from ferryman.queue.arrival import as_message
+from ferryman.testing.conformance.given import (
+    a_message,
+    claim,
+    claims,
+    in_state,
+    pushed,
+    the_job,
+)
 from tests.servers.postgres_fixtures import SCHEMA
 
 if TYPE_CHECKING:
     from ferryman.backends.postgresql import PostgresqlBackend
+    from ferryman.message import Message
 
     Admin = psycopg.Connection[tuple[object, ...]]
 
@@ -99,3 +110,61 @@ def test_what_python_would_refuse_is_refused(
     with pytest.raises((psycopg.IntegrityError, psycopg.DataError)):
         one(postgres_admin, statement)
     assert backend.snapshot().queues == {}
+
+
+def test_a_push_as_a_statement_for_any_driver(backend: PostgresqlBackend, postgres: str) -> None:
+    message = a_message(
+        {"to": "ana"},
+        id="x",
+        priority=3,
+        delay=60,
+        expires=600,
+        key="ana",
+        max_attempts=2,
+        version=4,
+        backoff="1.0,2.0,3.0,0.5",
+        timeout=9.5,
+        correlation_id="request-1",
+        meta={"user_id": "42"},
+    )
+    with psycopg.connect(postgres, cursor_factory=psycopg.RawCursor) as connection:
+        numeric = backend.push_statement(message, "numeric")
+        assert connection.execute(*numeric).fetchone() == ("x", True)
+        assert backend.get("x") is None
+    stored = the_job(backend, "x")
+    assert backend.push([message])[0].status == "existing"
+    pushed_by_us = the_job(backend, pushed_as(backend, message, "y"))
+    assert as_message(stored) == replace(
+        as_message(pushed_by_us), id="x", ready_at=stored.ready_at, key="ana"
+    )
+    assert (stored.deadline or 0) - stored.created_at == pytest.approx(600)
+
+
+def pushed_as(backend: PostgresqlBackend, message: Message, job_id: str) -> str:
+    """The id of the same message under another one and without its key."""
+    [answer] = backend.push([replace(message, id=job_id, key=None)])
+    return answer.id
+
+
+def test_a_statement_in_the_style_of_psycopg(backend: PostgresqlBackend, postgres: str) -> None:
+    moment = time.time() + 1_000
+    sql, values = backend.push_statement(a_message(id="x", ready_at=moment), "format")
+    with psycopg.connect(postgres) as connection:
+        connection.execute(sql, values)
+    assert the_job(backend, "x").ready_at == pytest.approx(moment)
+
+
+@pytest.mark.parametrize("option", [{"replace": True}, {"key": "ana", "unique": "replace"}])
+def test_a_statement_refuses_what_it_cannot_do(
+    backend: PostgresqlBackend, option: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidMessage, match=r"push with connection="):
+        backend.push_statement(a_message(**option), "numeric")
+
+
+@pytest.mark.parametrize("backoff", ["", "1,2,3", "1,0.5,3,0", "1,2,3,2", "nan,2,3,0"])
+def test_a_backoff_that_is_none_is_refused(
+    backend: PostgresqlBackend, postgres_admin: Admin, backoff: str
+) -> None:
+    with pytest.raises(psycopg.errors.CheckViolation):
+        one(postgres_admin, f"'mail', 'send', backoff => '{backoff}'")

@@ -83,6 +83,11 @@ def where_am_i() -> dict[str, Any]:
     return {"pid": os.getpid(), "module": where_am_i.handler.__module__, "main_thread": main}
 
 
+@tasks.task(executor="process", retry=Retry(1))
+def acks_itself(job: Job) -> None:
+    job.ack(connection=object())
+
+
 @tasks.task(executor="process", recycle_after=2)
 def twice_only() -> int:
     return os.getpid()

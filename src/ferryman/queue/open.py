@@ -26,6 +26,11 @@ BACKENDS: dict[str, tuple[str, str | None]] = {
 
 _SECRETS = re.compile(r"((?:^|&)[^=&]*(?:password|secret|token)[^=&]*=)[^&]*", re.IGNORECASE)
 
+# A password that was not encoded: the / ? or # in it ends what a URL takes for user and password.
+_UNENCODED = re.compile(
+    r"^([a-z0-9+.-]+://[^:/?#@]*):(?:[^/?#@]*[/#][^?]*|\d*\?[^=]*|(?!\d*\?)[^/?#@]*\?.*)@", re.I
+)
+
 
 def open_backend(url: str, clock: Clock | None = None) -> Backend:
     """The backend that a URL names, such as `sqlite:///jobs.db` or `memory://`."""
@@ -58,7 +63,7 @@ def _module_of(url: str) -> Any:
 
 def safe_url(url: str) -> str:
     """The URL without passwords, fit for logs and pages."""
-    parts = urlsplit(url)
+    parts = urlsplit(_UNENCODED.sub(r"\1:***@", url))
     query = _SECRETS.sub(r"\1***", parts.query)
     netloc = parts.netloc
     if parts.password is not None:

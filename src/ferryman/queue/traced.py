@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from ferryman.errors import BlockingCall, Unsupported
 from ferryman.queue.diagnosis import Diagnosable, Quarantining
+from ferryman.queue.joining import Joining, Stating, no_database
 from ferryman.queue.view import Viewable
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
     from ferryman.queue.diagnosis import Finding, Trouble
     from ferryman.queue.heartbeat import Beat, Pulse
+    from ferryman.queue.joining import Statement, Style
     from ferryman.queue.settlement import Receipt, Settlement
     from ferryman.queue.view import View
 
@@ -198,6 +200,25 @@ class Traced:
         if not isinstance(self._backend, Quarantining):
             return []
         return self._call("troubles", 1, self._backend.troubles)
+
+    def settle_within(
+        self, connection: object, settlements: Sequence[Settlement]
+    ) -> Sequence[Receipt]:
+        """On a database; `Unsupported` elsewhere."""
+        if not isinstance(self._backend, Joining):
+            raise no_database(self.capabilities.backend, "job.ack(connection=…)")
+        return self._call(
+            "settle", len(settlements), self._backend.settle_within, connection, settlements
+        )
+
+    def push_statement(self, message: Message, style: Style) -> Statement:
+        """On a database server; `Unsupported` elsewhere."""
+        if not isinstance(self._backend, Stating):
+            raise Unsupported(
+                f"{self.capabilities.backend}: push_statement is for drivers of postgresql://; "
+                "push, or on sqlite:// push with connection="
+            )
+        return self._backend.push_statement(message, style)
 
     def create_view(self, view: View) -> None:
         """On a database; `Unsupported` elsewhere."""

@@ -19,7 +19,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from ferryman import errors
-from ferryman.errors import BackendError, FerrymanError, TaskError
+from ferryman.errors import BackendError, FerrymanError, TaskError, Unsupported
 from ferryman.lifecycle import Verdict
 from ferryman.tasks.task import Task
 from ferryman.tasks.tasks import Tasks
@@ -30,7 +30,7 @@ from ferryman.worker.wire import Wire, job_from_json
 
 if TYPE_CHECKING:
     from ferryman.job import Job, LogLine
-    from ferryman.queue.settlement import Settlement
+    from ferryman.queue.settlement import Receipt, Settlement
 
 REPORT_EVERY: Final = 0.05
 """Seconds between two reports, so that a busy `job.progress` does not keep the worker busy."""
@@ -162,6 +162,12 @@ class Held:
         if answer["error"] is not None:
             raise _rebuilt(*answer["error"])
         return bool(answer["held"])
+
+    def settle_within(self, connection: object, claim: Claim, settlement: Settlement) -> Receipt:
+        raise Unsupported(
+            f"job {settlement.job_id!r} runs in a child process, which does not hold its lease: "
+            "job.ack(connection=…) needs executor='thread'"
+        )
 
     def close(self, end: Message) -> None:
         with self._reporting:

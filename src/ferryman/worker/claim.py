@@ -7,15 +7,19 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ferryman.errors import InvalidMessage, LeaseLost
-from ferryman.job import LogLine
+from ferryman.job import LogLine, State
+from ferryman.lifecycle import Verdict
 from ferryman.message import encode
 from ferryman.queue.heartbeat import Beat
+from ferryman.queue.settlement import Settlement
 from ferryman.tasks.aio import offload
+from ferryman.tasks.conversion import encode_result
 
 if TYPE_CHECKING:
     import asyncio
 
     from ferryman.job import Job
+    from ferryman.queue.settlement import Receipt
 
 Stop = Literal["cancel", "pause", "lost", "timeout", "drain"]
 
@@ -39,6 +43,10 @@ class Keeper(Protocol):
     def report_soon(self) -> None: ...
 
     def beat_one(self, claim: Claim, checkpoint: str) -> bool: ...
+
+    def settle_within(
+        self, connection: object, claim: Claim, settlement: Settlement
+    ) -> Receipt: ...
 
 
 class Claim:
@@ -143,6 +151,29 @@ class Claim:
 
     async def acheckpoint(self, value: Any) -> Any:
         return await offload(self.checkpoint, value)
+
+    def ack(self, result: Any, connection: object) -> None:
+        self._safe_point()
+        percent, note, logs = self.take_report()
+        receipt = self._keeper.settle_within(
+            connection,
+            self,
+            Settlement.of(
+                self.job,
+                Verdict.ACK,
+                result=encode_result(result),
+                percent=percent,
+                note=note,
+                logs=logs,
+            ),
+        )
+        if not receipt.applied:
+            self.stop("lost")
+            raise LeaseLost(self.job.id, self.job.fence)
+        if receipt.state is not State.COMPLETED:
+            # A stop was asked, and no heartbeat has told yet.
+            self.stop("cancel")
+            self._safe_point()
 
     def beat(self, checkpoint: str | None = None) -> Beat:
         """Take what was reported since the last beat; `untake` puts it back if it got lost."""

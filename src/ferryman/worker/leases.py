@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from ferryman.errors import BackendUnavailable
+from ferryman.queue.joining import Joining, no_database
 from ferryman.worker.claim import Claim
 from ferryman.worker.loop import Loop
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job
     from ferryman.queue.contract import Backend
     from ferryman.queue.heartbeat import Beat, Pulse
+    from ferryman.queue.settlement import Receipt, Settlement
 
 REPORT_WITHIN = 1.0
 """Seconds until a reported progress is stored, if no heartbeat is due earlier."""
@@ -141,6 +143,15 @@ class LeaseKeeper(Loop):
             raise
         self._hear([claim], pulses, before)
         return pulses[0].held
+
+    def settle_within(self, connection: object, claim: Claim, settlement: Settlement) -> Receipt:
+        """End a claim in a transaction of its handler's own."""
+        if not isinstance(self._backend, Joining):
+            raise no_database(self._backend.capabilities.backend, "job.ack(connection=…)")
+        [receipt] = self._backend.settle_within(connection, [settlement])
+        # Its row is locked until the commit: a heartbeat would wait, and all others with it.
+        self.drop([claim])
+        return receipt
 
     def _send(self, claims: Sequence[Claim], answered: int) -> None:
         before = self._monotonic()

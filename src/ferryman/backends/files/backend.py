@@ -20,9 +20,9 @@ from ferryman.backends.files.restore import restore
 from ferryman.backends.files.settle import settle
 from ferryman.backends.files.store import Store
 from ferryman.backends.files.watch import Watch
-from ferryman.errors import Unsupported
 from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.capabilities import Capabilities
+from ferryman.queue.joining import no_database
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -70,10 +70,7 @@ class FileBackend:
         self, messages: Sequence[Message], *, connection: object | None = None
     ) -> Sequence[Pushed]:
         if connection is not None:
-            raise Unsupported(
-                "file: push cannot join a transaction, there is no database behind it; "
-                "push without connection=, or use an SQL backend on the same database"
-            )
+            raise no_database("file", "push(connection=…)")
         with self._store.verb():
             pushed = push(self._store, messages)
         self._watch.ring()

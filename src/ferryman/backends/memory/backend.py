@@ -14,13 +14,14 @@ from ferryman.backends.memory.cells import Cells
 from ferryman.backends.memory.intake import accept, take_in
 from ferryman.backends.memory.store import Store
 from ferryman.clock import SystemClock
-from ferryman.errors import InvalidFilter, Unsupported
+from ferryman.errors import InvalidFilter
 from ferryman.job import WAITING, Job, State
 from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
 from ferryman.queue.arrival import arrive
 from ferryman.queue.capabilities import Capabilities
 from ferryman.queue.heartbeat import Beat, Pulse
+from ferryman.queue.joining import no_database
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -64,10 +65,7 @@ class MemoryBackend:
         self, messages: Sequence[Message], *, connection: object | None = None
     ) -> Sequence[Pushed]:
         if connection is not None:
-            raise Unsupported(
-                "memory: push cannot join a transaction, there is no database behind it; "
-                "push without connection=, or use an SQL backend on the same database"
-            )
+            raise no_database("memory", "push(connection=…)")
         with self._changed:
             now = self._clock.now()
             pushed = [accept(self._store, message, now) for message in messages]

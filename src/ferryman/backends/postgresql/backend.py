@@ -16,6 +16,7 @@ from ferryman.backends.postgresql.push import call, is_plain, push, statement
 from ferryman.backends.postgresql.reap import reap
 from ferryman.backends.postgresql.restore import restore
 from ferryman.backends.postgresql.settle import ends, is_ack, settle
+from ferryman.backends.postgresql.stating import push_statement
 from ferryman.backends.postgresql.views import create_view
 from ferryman.backends.postgresql.watch import Watch
 from ferryman.clock import SystemClock
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from ferryman.queue.answers import Acted, Page, Reaped, Snapshot
     from ferryman.queue.diagnosis import Finding
     from ferryman.queue.heartbeat import Beat, Pulse
+    from ferryman.queue.joining import Statement, Style
     from ferryman.queue.settlement import Receipt, Settlement
     from ferryman.queue.view import View
 
@@ -116,6 +118,17 @@ class PostgresqlBackend:
         if all(settlement.job_id in done for settlement in settlements):
             return [make_receipt(one.job_id, True, State.COMPLETED) for one in settlements]
         return self._database.transact(lambda tx: settle(tx, settlements, done))
+
+    def settle_within(
+        self, connection: object, settlements: Sequence[Settlement]
+    ) -> Sequence[Receipt]:
+        with joined(connection, self._database) as tx:
+            receipts = settle(tx, settlements)
+            tx.announce(tx.awakens)
+            return receipts
+
+    def push_statement(self, message: Message, style: Style) -> Statement:
+        return push_statement(message, self._database.location, style)
 
     def reap(self, limit: int = 1_000) -> Sequence[Reaped]:
         [(overdue, uncounted)] = self._database.read("overdue", {"now": self._database.given_now})

@@ -72,13 +72,8 @@ class SqliteBackend:
         if not messages:
             return []
         if connection is not None:
-            with (
-                joined(connection, self._database.path) as theirs,
-                contextlib.closing(Transaction(theirs, self._clock.now())) as tx,
-            ):
-                pushed = push(tx, messages)
-                tx.store_counts()
-                return pushed
+            with self._joined(connection) as tx:
+                return push(tx, messages)
         with self._writing() as tx:
             return push(tx, messages)
 
@@ -117,6 +112,12 @@ class SqliteBackend:
         with self._writing() as tx:
             receipts = None if plain and ack_all(tx, settlements) else settle(tx, settlements)
         return receipts or completed(settlements)
+
+    def settle_within(
+        self, connection: object, settlements: Sequence[Settlement]
+    ) -> Sequence[Receipt]:
+        with self._joined(connection) as tx:
+            return settle(tx, settlements)
 
     def reap(self, limit: int = 1_000) -> Sequence[Reaped]:
         with self._database.reading() as connection:
@@ -236,6 +237,15 @@ class SqliteBackend:
     def _operate(self, verb: Act, ids: Sequence[str]) -> Sequence[Acted]:
         with self._writing() as tx:
             return operate(tx, verb, ids)
+
+    @contextlib.contextmanager
+    def _joined(self, connection: object) -> Iterator[Transaction]:
+        with (
+            joined(connection, self._database.path) as theirs,
+            contextlib.closing(Transaction(theirs, self._clock.now())) as tx,
+        ):
+            yield tx
+            tx.store_counts()
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Transaction]:

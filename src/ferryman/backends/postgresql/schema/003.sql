@@ -16,6 +16,8 @@ CREATE FUNCTION push(
     timeout double precision DEFAULT NULL,
     correlation_id text DEFAULT NULL,
     meta jsonb DEFAULT NULL,
+    ready_at double precision DEFAULT NULL,
+    backoff text DEFAULT NULL,
     OUT job_id text,
     OUT created boolean
 )
@@ -30,7 +32,8 @@ DECLARE
 BEGIN
     PERFORM check_message(
         push.queue, push.task, work, push.id, push.priority, push.delay, push.expires, push.key,
-        push.max_attempts, push.version, push.timeout, push.correlation_id, push.meta
+        push.max_attempts, push.version, push.timeout, push.correlation_id, push.meta,
+        push.ready_at, push.backoff
     );
     IF push.key IS NOT NULL THEN
         IF current_setting('transaction_isolation') <> 'read committed' THEN
@@ -68,8 +71,8 @@ BEGIN
         END IF;
         created := accept(
             push.id, push.queue, push.task, work, push.version, push.priority, push.max_attempts,
-            push.delay, NULL, push.expires, push.key, NULL, push.timeout, push.correlation_id,
-            push.meta::text, true, NULL
+            push.delay, push.ready_at, push.expires, push.key, push.backoff, push.timeout,
+            push.correlation_id, push.meta::text, true, NULL
         );
         IF created THEN
             job_id := push.id;
@@ -93,7 +96,9 @@ CREATE FUNCTION check_message(
     version integer,
     timeout double precision,
     correlation_id text,
-    meta jsonb
+    meta jsonb,
+    ready_at double precision,
+    backoff text
 ) RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -104,6 +109,7 @@ DECLARE
     seconds CONSTANT jsonb := jsonb_build_object(
         'delay', delay, 'expires', expires, 'timeout', timeout
     );
+    numbers CONSTANT double precision[] := string_to_array(backoff, ',');
     name text;
     value text;
 BEGIN
@@ -132,6 +138,20 @@ BEGIN
     IF version IS NULL OR version NOT BETWEEN 1 AND 1000000000
         OR max_attempts IS NULL OR max_attempts NOT BETWEEN 1 AND 1000000 THEN
         RAISE check_violation USING MESSAGE = 'version, max_attempts: must be above zero';
+    END IF;
+    IF NOT ready_at BETWEEN 0 AND 100000000000 OR (ready_at IS NOT NULL AND delay > 0) THEN
+        RAISE check_violation USING
+            MESSAGE = 'ready_at: is not seconds since the epoch, or stands beside a delay';
+    END IF;
+    -- base, factor, cap and jitter.
+    IF NOT (
+        cardinality(numbers) = 4
+        AND numbers[1] BETWEEN 0 AND 316224000
+        AND numbers[2] BETWEEN 1 AND 100
+        AND numbers[3] BETWEEN 0 AND 316224000
+        AND numbers[4] BETWEEN 0 AND 1
+    ) THEN
+        RAISE check_violation USING MESSAGE = format('backoff: %L is not one', backoff);
     END IF;
     IF meta IS NOT NULL AND (
         jsonb_typeof(meta) <> 'object'
