@@ -32,7 +32,7 @@ BACKEND ?=
 KILLS ?=
 SEED ?=
 
-chaos: $(STAMP)  ## kill and freeze workers at random, then count: BACKEND=sqlite|file|s3 KILLS=n SEED=n
+chaos: $(STAMP)  ## kill and freeze workers at random, then count: BACKEND=sqlite|file|postgresql|s3 KILLS=n SEED=n
 	$(BIN)/python -m chaos --backend $(or $(BACKEND),sqlite) $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
 chaos-disk: $(STAMP)  ## the file backend killed at every file-system call, without power, on a full disk: SEED=n

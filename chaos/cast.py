@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 OPERATOR: Final = "operator"
@@ -53,6 +53,8 @@ class Cast:
     pace: Pace = _BRISK
     wiped: bool = False
     """Whether a node may lose its folder with its processes."""
+    crashes: bool = False
+    """Whether the store's server crashes now and then."""
 
     @property
     def everyone(self) -> tuple[str, ...]:
@@ -80,6 +82,11 @@ HOUSE: Final = Cast(
     operator=OPERATOR,
 )
 """Sixteen processes of one machine."""
+
+SERVED: Final = replace(
+    HOUSE, crashes=True, pace=replace(_BRISK, lease=1.5, gap=0.25, steps=15, standstill=30.0)
+)
+"""The same with a server, which takes a moment to come up again; leases outlive that."""
 
 _NODES: Final = ("a", "b", "c")
 

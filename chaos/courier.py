@@ -19,7 +19,7 @@ from ferryman.queue.heartbeat import Beat
 from ferryman.queue.settlement import Settlement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from chaos.journal import Journal
     from chaos.scene import Scene
@@ -31,6 +31,11 @@ HANDED: Final = "handed"
 _BATCH: Final = 4
 _REPEAT: Final = 8
 """Every so many turns the same settlements are sent twice, as after a lost reply."""
+_NAP_AT: Final = 2
+_NAP_EVERY: Final = 12
+"""Of so many batches one is held for two leases without a heartbeat, and settled all the same. A
+process that is frozen by chance seldom has a job in hand where requests are slow and jobs short."""
+_BLINK: Final = 0.05
 
 
 def carry(scene: Scene, name: str) -> int:
@@ -39,7 +44,8 @@ def carry(scene: Scene, name: str) -> int:
     signal.signal(signal.SIGTERM, lambda number, _frame: asked.append(number))
     with closing(opened(scene.url(name))) as backend:
         lease = scene.plan.cast.pace.lease
-        courier = Courier(backend, scene.journal(name), f"{name}:{os.getpid()}", lease)
+        worker = f"{name}:{os.getpid()}"
+        courier = Courier(backend, scene.journal(name), worker, lease, lambda: bool(asked))
         while not asked:
             courier.turn()
     return 0
@@ -48,12 +54,20 @@ def carry(scene: Scene, name: str) -> int:
 class Courier:
     """Polls a few jobs, works, prolongs their leases, and settles them with their children."""
 
-    def __init__(self, backend: Backend, journal: Journal, worker: str, lease: float) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        journal: Journal,
+        worker: str,
+        lease: float,
+        hurried: Callable[[], bool],
+    ) -> None:
         self._backend = backend
+        self._hurried = hurried
         self._journal = journal
         self._worker = worker
         self._lease = lease
-        self._turn = 0
+        self._turn = self._batches = 0
 
     def turn(self) -> None:
         """One batch, or a short wait for one."""
@@ -77,8 +91,18 @@ class Courier:
         for job in jobs:
             self._journal.write(Started.of(job, self._journal.node))
             time.sleep(job.payload["seconds"])
+        self._batches += 1
+        if self._batches % _NAP_EVERY == _NAP_AT:
+            self._nap()
+            return
         beats = [Beat(job.id, job.fence) for job in jobs]
         self._backend.heartbeat(self._worker, beats, lease=self._lease, answered=self._turn)
+
+    def _nap(self) -> None:
+        """Until the leases are long over, or until the campaign ends."""
+        until = time.monotonic() + 2 * self._lease
+        while time.monotonic() < until and not self._hurried():
+            time.sleep(_BLINK)
 
     def _settle(self, jobs: Sequence[Job], record: Sequence[Job] | None = None) -> Sequence[Job]:
         """End the claims, whatever the heartbeat said: the store knows. Returns the refused."""

@@ -1,4 +1,4 @@
-"""When processes are killed and frozen, and when nodes are cut off or die."""
+"""When processes are killed and frozen, when nodes are cut off or die, and the server crashes."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ _CUT_EVERY: Final = (3, 6)
 """After so many strikes one takes a node's way to the store away."""
 _FALL_EVERY: Final = (8, 14)
 """After so many strikes one kills every process of a node."""
+_CRASH_EVERY: Final = (4, 7)
+"""After so many strikes one crashes the server."""
 _AGAIN: Final = 0.15
 """The share of kills that hit the same process again while it is still starting."""
 _SPARED: Final = 0.9
@@ -38,11 +40,12 @@ class Fault:
     SIGTERM and a new process as soon as the drain is over.
 
     `instead` is hit where the script of `target` has already ended. For a `cut` the target is a
-    node, for `seconds`, and `instead` says how; for a `wipe` a node that has just been killed.
+    node, for `seconds`, and `instead` says how; for a `wipe` a node that has just been killed. A
+    `crash` ends the server at once; it is started again `seconds` later.
     """
 
     at: float
-    kind: Literal["kill", "freeze", "drain", "cut", "wipe"]
+    kind: Literal["kill", "freeze", "drain", "cut", "wipe", "crash"]
     target: str
     seconds: float
     instead: str
@@ -75,6 +78,8 @@ class _Fate:
         ]
         if cast.nodes:
             kinds += [(_CUT_EVERY, self._cut), (_FALL_EVERY, self._fall)]
+        if cast.crashes:
+            kinds.append((_CRASH_EVERY, self._crash))
         self._rare = [(_Every(chance, *every), strike) for every, strike in kinds]
         self._kill_weights = {
             **dict.fromkeys((*cast.workers, *cast.couriers), 4),
@@ -106,6 +111,9 @@ class _Fate:
 
     def _massacre(self, at: float, left: int) -> Sequence[Fault]:
         return [self._kill(at, name) for name in self._cast.everyone[:left]]
+
+    def _crash(self, at: float, left: int) -> Sequence[Fault]:
+        return [Fault(at, "crash", "server", self._chance.uniform(0.0, 0.3), "")]
 
     def _cut(self, at: float, left: int) -> Sequence[Fault]:
         """For a part of a lease, or for much longer than one."""

@@ -83,6 +83,8 @@ class Report:
             f"{outcome.seconds:.0f} s with {outcome.strikes.kills} kills, "
             f"{outcome.strikes.freezes} freezes and {outcome.strikes.drains} drains"
         )
+        if evidence.plan.cast.crashes:
+            yield f"server    {outcome.strikes.crashes} times crashed and started again"
         if evidence.plan.cast.nodes:
             yield (
                 f"nodes     {outcome.strikes.cuts} times cut off, {evidence.plan.falls} times "

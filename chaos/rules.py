@@ -159,14 +159,10 @@ def counters(evidence: Evidence) -> Iterator[Finding]:
 
 
 def uncounted(evidence: Evidence) -> Iterator[Finding]:
-    """Where a job may end twice, the store keeps the second end and counts it.
-
-    Unless the job was retried meanwhile: an end of an earlier generation comes too late to count.
-    """
+    """Where a job may end twice, the store keeps the second end and counts it."""
     for job_id in evidence.ended.keys() - evidence.duplicates if evidence.terms.relaxed else ():
-        job = evidence.jobs.get(job_id)
         for generation, ends in receipts(evidence, job_id).items():
-            if len(ends) > 1 and job is not None and generation == job.generation:
+            if len(ends) > 1:
                 text = f"generation {generation} ended {len(ends)} times, none kept as a duplicate"
                 yield Finding(job_id, text)
 
@@ -195,9 +191,8 @@ RULES: Final = {
     )
 }
 
-_NOT_BETWEEN_NODES: Final = (checkpoints, keys, fences)
-"""What relaxed nodes do not tell each other at once; a fence they number each their own, and a job
-that comes back from the bucket while it runs can be claimed a second time."""
+_NOT_BETWEEN_NODES: Final = (checkpoints, keys)
+"""What relaxed nodes do not tell each other at once. Claims they number each their own."""
 
 
 def rules_for(terms: Terms) -> Mapping[str, Callable[[Evidence], Iterator[Finding]]]:

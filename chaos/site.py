@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from chaos.network import Network
+
+
+class Server(Protocol):
+    """What keeps the store, where that is a process of its own."""
+
+    def stop(self, mode: Literal["immediate"]) -> None:
+        """Crash."""
+
+    def launch(self) -> None:
+        """Come up again, which may take a while yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +35,8 @@ class Site:
     """`urls` by node ("" where there is but one), `judge` is the address that evidence is read at.
 
     `inspect` looks into what is left when every process is gone. `roots` are the folders that nodes
-    can lose; `network` is their way to the store, where they have one that can be cut.
+    can lose; `network` is their way to the store, where they have one that can be cut; `server`
+    serves it, where there is one that can crash.
     """
 
     urls: Mapping[str, str]
@@ -33,3 +44,4 @@ class Site:
     inspect: Callable[[], Remains]
     roots: Mapping[str, Path] = field(default_factory=dict)
     network: Network | None = None
+    server: Server | None = None

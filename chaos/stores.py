@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from chaos.cast import FLEET, HOUSE
+from chaos.cast import FLEET, HOUSE, SERVED
 from chaos.fleet import fleet
+from chaos.served import served
 from chaos.site import Remains, Site
 from chaos.terms import STERN, Terms
 
@@ -78,6 +79,7 @@ _SECOND: Final = 1.0
 STORES: Final = {
     "sqlite": (Store("sqlite", _sqlite),),
     "file": (Store("file", _file),),
+    "postgresql": (Store("postgresql", served, SERVED),),
     "s3": (
         Store(
             "s3",

@@ -36,6 +36,7 @@ class Strikes:
         self.drains = 0
         self.cuts = 0
         self.wipes = 0
+        self.crashes = 0
 
     def run(self) -> None:
         """Every fault, and everyone alive, thawed and within reach in the end."""
@@ -52,6 +53,8 @@ class Strikes:
                     self._cut(fault)
                 case "wipe":
                     self._wipe(fault)
+                case "crash":
+                    self._crash(fault)
         while self._due:
             self._until(self._due[0][0])
 
@@ -91,6 +94,12 @@ class Strikes:
             self._later(fault.seconds, partial(self._crew.start, name))
         shutil.rmtree(self._site.roots[fault.target], ignore_errors=True)
         self.wipes += 1
+
+    def _crash(self, fault: Fault) -> None:
+        if self._site.server is not None:
+            self._site.server.stop("immediate")
+            self.crashes += 1
+            self._later(fault.seconds, self._site.server.launch)
 
     def _later(self, seconds: float, act: Callable[[], None]) -> None:
         self._number += 1

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 NEEDED = {
-    "postgresql": "/usr/lib/postgresql/*/bin/postgres",
+    "postgresql-15": "/usr/lib/postgresql/15/bin/postgres",
     "pgbouncer": "/usr/sbin/pgbouncer",
     "libfaketime": "/usr/lib/*/faketime/libfaketime.so.1",
 }

@@ -32,7 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             league = LEAGUES[store]
             peers = [peer.install(Path(folder)) for peer in league.peers]
             entrants = [league.raw, league.ours, *peers]
-            standings = play(entrants, league.folder, runs=asked.runs, jobs=asked.jobs, say=_say)
+            with league.server():
+                standings = play(
+                    entrants, league.folder, runs=asked.runs, jobs=asked.jobs, say=_say
+                )
             rows += [{"store": store, **standing.row()} for standing in standings]
             sys.stdout.write(f"\n{store}, in {league.folder}\n{table(standings)}\n")
     asked.output.write_text(json.dumps(rows, indent=2) + "\n")

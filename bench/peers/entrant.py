@@ -20,11 +20,15 @@ TIMEOUT: Final = 180.0
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """One queue by name; `spec` is its class, `package` what it is called on PyPI."""
+    """One queue by name; `spec` is its class, `package` what it is called on PyPI.
+
+    `drivers` are what it needs beside, also from there.
+    """
 
     name: str
     spec: str
     package: str | None = None
+    drivers: tuple[str, ...] = ()
     python: str = sys.executable
 
     def install(self, folder: Path) -> Entrant:
@@ -35,7 +39,7 @@ class Entrant:
             return replace(self, python=python)
         venv.create(home, with_pip=True)
         pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, str(self.package)], check=True)
+        subprocess.run([*pip, str(self.package), *self.drivers], check=True)
         return replace(self, python=python)
 
     def version(self) -> str:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench.peers.entrant import Entrant
+from bench.postgres_server import postgresql
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
 class League:
-    """Queues on one kind of store; `home` is the folder they work in, else the current one."""
+    """Queues on one kind of store; `home` is the folder they work in, else the current one.
+
+    `server` serves them all while it is open.
+    """
 
     raw: Entrant
     ours: Entrant
     peers: Sequence[Entrant]
     home: Path | None = None
+    server: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property
     def folder(self) -> Path:
@@ -45,5 +51,24 @@ LEAGUES: Final[Mapping[str, League]] = {
             Entrant("dirq", "bench.peers.on_dirq:Dirq", "dirq"),
         ),
         Path("/dev/shm"),  # noqa: S108 - Linux has a memory file system there
+    ),
+    "postgresql": League(
+        Entrant("raw loop", "bench.raw_postgresql:RawPostgresql"),
+        Entrant("ferryman", "bench.ours:OursOnPostgresql", "ferryman"),
+        (
+            Entrant(
+                "pgqueuer",
+                "bench.peers.on_pgqueuer:Pgqueuer",
+                "pgqueuer",
+                ("asyncpg", "uvloop", "psycopg[binary]"),
+            ),
+            Entrant(
+                "procrastinate",
+                "bench.peers.on_procrastinate:Procrastinate",
+                "procrastinate",
+                ("psycopg[binary]",),
+            ),
+        ),
+        server=postgresql,
     ),
 }

@@ -23,7 +23,8 @@ def test_entrants_are_measured_in_processes_of_their_own_and_compared_with_the_f
 ) -> None:
     said: list[str] = []
     entrants = [LEAGUES[store].raw, LEAGUES[store].ours]
-    standings = play(entrants, tmp_path, runs=1, jobs=5, say=said.append)
+    with LEAGUES[store].server():
+        standings = play(entrants, tmp_path, runs=1, jobs=5, say=said.append)
     raw, ours = (standing.row() for standing in standings)
     assert set(raw["ratios"].values()) == {1.0}
     assert list(ours["figures"]) == list(COLUMNS)

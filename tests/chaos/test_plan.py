@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 import pytest
-from chaos.cast import FLEET, HANDOFF, HOUSE, Cast
+from chaos.cast import FLEET, HANDOFF, HOUSE, SERVED, Cast
+from chaos.faults import faults
 from chaos.handlers import Handlers
 from chaos.journal import Journal
 from chaos.plan import Plan
@@ -25,7 +27,13 @@ def test_the_same_seed_is_the_same_plan_and_another_is_not() -> None:
     assert Plan.of(8, 200).scripts != PLAN.scripts
 
 
-@pytest.mark.parametrize("cast", [HOUSE, FLEET], ids=["house", "fleet"])
+def test_a_server_crashes_a_hundred_times_beside_a_thousand_kills() -> None:
+    for seed in range(10):
+        planned = faults(random.Random(seed), 1_000, SERVED)
+        assert sum(fault.kind == "crash" for fault in planned) >= 100
+
+
+@pytest.mark.parametrize("cast", [HOUSE, SERVED, FLEET], ids=["house", "served", "fleet"])
 @pytest.mark.parametrize("kills", [1, 2, 50, 1_000])
 def test_a_plan_has_as_many_kills_as_asked_for(kills: int, cast: Cast) -> None:
     faults = Plan.of(3, kills, cast).faults

@@ -22,15 +22,20 @@ class TestPostgresql(Conformance):
         return postgres_url
 
     @pytest.fixture
+    def database(self, postgres: str) -> str:
+        """Where the store's schema is; another server overrides this and `url`."""
+        return postgres
+
+    @pytest.fixture
     def connection(
-        self, backend: Backend, postgres: str
+        self, backend: Backend, database: str
     ) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
-        with psycopg.connect(postgres) as connection:
+        with psycopg.connect(database) as connection:
             yield connection
 
     @pytest.fixture
-    def relay(self, postgres: str) -> Iterator[Relay]:
-        with Relay(postgres) as relay:
+    def relay(self, database: str) -> Iterator[Relay]:
+        with Relay(database) as relay:
             yield relay
 
     @pytest.fixture

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -12,6 +14,7 @@ import psycopg
 import pytest
 
 from ferryman.backends.postgresql import PostgresqlBackend, connect
+from ferryman.backends.postgresql.clock import ServerClock
 from ferryman.clock import SystemClock
 from ferryman.errors import BackendRejected, BackendUnavailable, OutcomeUnknown
 from ferryman.job import State
@@ -60,6 +63,49 @@ def test_a_server_that_does_not_answer_is_unavailable_after_the_timeout(
     with pytest.raises(BackendUnavailable, match="no answer within"):
         impatient.snapshot()
     assert time.monotonic() - before < 2
+
+
+def test_after_one_connection_has_gone_silent_the_others_are_not_waited_for(
+    impatient: PostgresqlBackend, relay: Relay
+) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        together = threading.Barrier(4)
+
+        def hold() -> None:
+            with impatient._database.lent():
+                together.wait(5)
+
+        for held in [pool.submit(hold) for _ in range(4)]:
+            held.result(5)
+    relay.forsake()
+    with pytest.raises(BackendUnavailable, match="no answer within"):
+        impatient.snapshot()
+    before = time.monotonic()
+    impatient.snapshot()
+    assert time.monotonic() - before < 0.3
+
+
+def test_a_statement_that_was_given_up_does_not_go_on_at_the_server(
+    impatient: PostgresqlBackend, postgres_admin: Admin
+) -> None:
+    with pytest.raises(BackendUnavailable, match="no answer within"):
+        impatient._database.read_text("SELECT pg_sleep(20)")
+    query = f"SELECT pid {SESSIONS} AND state = 'active'"
+    wait_until(lambda: postgres_admin.execute(query).rowcount == 0, 2, what="it to end")
+
+
+def test_a_read_that_collides_is_done_again(
+    backend: PostgresqlBackend, postgres_admin: Admin
+) -> None:
+    postgres_admin.execute(
+        "CREATE SEQUENCE tries; CREATE FUNCTION collide() RETURNS bigint LANGUAGE plpgsql AS "
+        "$$ DECLARE try bigint := nextval('tries'); BEGIN "
+        "IF try < 3 THEN RAISE serialization_failure; END IF; RETURN try; END $$"
+    )
+    try:
+        assert backend._database.read_text("SELECT collide()") == [(3,)]
+    finally:
+        postgres_admin.execute("DROP FUNCTION collide(); DROP SEQUENCE tries")
 
 
 def test_a_push_without_an_answer_has_an_unknown_outcome_and_can_be_repeated(
@@ -170,6 +216,21 @@ def test_a_forked_child_works_on_connections_of_its_own(backend: PostgresqlBacke
         pushed(backend, number)
     assert os.waitpid(child, 0)[1] == 0
     assert backend.snapshot().count(State.PENDING) == 52
+
+
+def test_a_child_can_tell_the_time_though_a_thread_of_its_parent_was_at_the_clock(
+    backend: PostgresqlBackend,
+) -> None:
+    clock = backend.clock
+    assert isinstance(clock, ServerClock)
+    with clock._lock:
+        child = os.fork()
+        if child == 0:
+            # A child that waits for a lock for ever is ended by this.
+            signal.alarm(5)
+            clock.now()
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_read_only_server_is_unavailable_not_empty(

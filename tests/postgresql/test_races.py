@@ -9,7 +9,7 @@ import pytest
 
 from ferryman.backends.postgresql.history import forget
 from ferryman.backends.postgresql.operators import operate
-from ferryman.backends.postgresql.push import push
+from ferryman.backends.postgresql.push import lock_keys, push
 from ferryman.backends.postgresql.restore import restore
 from ferryman.backends.postgresql.settle import settle
 from ferryman.job import State
@@ -291,3 +291,18 @@ def test_two_batches_in_opposite_orders_both_end(
 def poll_in(tx: Transaction) -> object:
     values: dict[str, Any] = {"worker": "w1", "queues": ["mail"], "limits": [1], "lease": 60.0}
     return tx.rows("poll", {**values, "turn": 0, "skip_tasks": [], "now": None})
+
+
+def test_a_job_is_dated_after_the_end_of_the_one_that_held_its_key(
+    backend: PostgresqlBackend, postgres_admin: Admin
+) -> None:
+    holder = claimed(backend, key="ana")
+    other = Held(backend, lambda tx: lock_keys(tx, [(holder.queue, "ana")]))
+    with beside(postgres_admin, lambda: backend.push([a_message(key="ana")])) as pushing:
+        backend.settle([ack(holder)])
+        other.commit()
+    [answer] = pushing.result()
+    ended = the_job(backend, holder.id).finished_at
+    assert answer.created
+    assert ended is not None
+    assert the_job(backend, answer.id).created_at >= ended

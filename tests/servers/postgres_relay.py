@@ -25,6 +25,12 @@ class Relay:
         self.port = self._listening.getsockname()[1]
         self._accept(self._listening)
 
+    @property
+    def connected(self) -> bool:
+        """Whether anybody is."""
+        with self._lock:
+            return bool(self._pairs)
+
     def cut(self) -> None:
         """Break every connection and take no more."""
         # To close it would not end the accept that is under way.
@@ -44,6 +50,15 @@ class Relay:
     def stall(self) -> None:
         """Pass nothing on, and say nothing: so a server looks that hangs."""
         self._flowing.clear()
+
+    def forsake(self) -> None:
+        """Pass nothing on any more for those who are connected, and say nothing; others may come.
+
+        So a firewall does that has forgotten them.
+        """
+        self._flowing.clear()
+        self._flowing = threading.Event()
+        self._flowing.set()
 
     def flow(self) -> None:
         """Pass on what was held up, and all that comes."""
@@ -80,13 +95,15 @@ class Relay:
                     self._pairs.add((near, far))
                 for source, target in ((near, far), (far, near)):
                     threading.Thread(
-                        target=self._pass_on, args=(source, target), daemon=True
+                        target=self._pass_on, args=(source, target, self._flowing), daemon=True
                     ).start()
 
-    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
+    def _pass_on(
+        self, source: socket.socket, target: socket.socket, flowing: threading.Event
+    ) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
-                self._flowing.wait()
+                flowing.wait()
                 target.sendall(data)
         for end in (source, target):
             _shut(end)

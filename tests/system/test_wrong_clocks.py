@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 HOUR = 3_600
 
 
-@pytest.fixture(params=["file"])
+@pytest.fixture(params=["file", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return f"file://{tmp_path}/queues"
+    if request.param == "file":
+        return f"file://{tmp_path}/queues"
+    return str(request.getfixturevalue("postgres_url"))
 
 
 def stranger(url: str, hours: int) -> Any:

@@ -9,7 +9,8 @@ import pytest
 
 from ferryman import BackendUnavailable, Event, Ferry, Job, Retry, Settings, State, Worker
 from ferryman.errors import BackendRejected
-from ferryman.testing import wait_until
+from ferryman.testing import FakeClock, wait_until
+from ferryman.worker.leases import LeaseKeeper
 from tests.worker.faults import Line, as_backend
 
 if TYPE_CHECKING:
@@ -52,6 +53,26 @@ def test_a_lost_poll_reply_costs_no_attempt(
     start(lease=0.6)
     assert handle.result(5) == (1, 2)
     assert handle.job().errors == ()
+
+
+def test_a_poll_that_claims_after_it_was_given_up_costs_no_attempt() -> None:
+    clock = FakeClock()
+    with Ferry("memory://", clock=clock) as ferry:
+        handle, line = ferry.push("task"), Line(ferry.backend)
+        keeper = LeaseKeeper(
+            as_backend(line), "w", lease=30.0, events=ferry.events, died=lambda *_: None
+        )
+        line.down = True
+        with pytest.raises(BackendUnavailable):
+            keeper.poll({"task": 1})
+        line.down = False
+        keeper.beat()
+        # The store had the call all the same, and only now gets to it.
+        [late] = ferry.backend.poll("w", {"task": 1}, lease=30.0, turn=1)
+        clock.advance(10)
+        keeper.beat()
+        job = handle.job()
+    assert (late.id, job.state, job.attempts) == (handle.id, State.PENDING, 0)
 
 
 def test_a_lost_settle_reply_is_sent_again_and_answers_applied(

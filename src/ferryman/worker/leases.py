@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,8 @@ class LeaseKeeper(Loop):
         self._held: dict[Claim, None] = {}
         self._turn = 0
         self._unanswered: set[int] = set()
-        self._reply_lost = False
+        # A poll that got no answer may still claim, once the store gets to it: for a lease we ask.
+        self._doubtful_until = -math.inf
         self._report_at: float | None = None
         self._next_beat = backend.clock.monotonic() + lease / 3
 
@@ -78,7 +80,8 @@ class LeaseKeeper(Loop):
         claims = [Claim(job, self, trusted_until) for job in jobs]
         with self._lock:
             self._unanswered.discard(turn)
-            self._reply_lost |= not answered
+            if not answered:
+                self._doubtful_until = self._monotonic() + self.lease
             for claim in claims:
                 self._held[claim] = None
         return claims
@@ -125,10 +128,9 @@ class LeaseKeeper(Loop):
             claims = list(self._held)
             # Polls still under way may have claimed jobs that we do not know of yet.
             answered = min(self._unanswered, default=self._turn + 1) - 1
-            nothing_to_say = not claims and not self._reply_lost
-            self._reply_lost = False
-        if nothing_to_say:
-            self._next_beat = self._monotonic() + self.lease / 3
+        now = self._monotonic()
+        if not claims and now >= self._doubtful_until:
+            self._next_beat = now + self.lease / 3
             return
         self._send(claims, answered)
 
@@ -164,7 +166,7 @@ class LeaseKeeper(Loop):
             for claim, beat in zip(claims, beats, strict=True):
                 claim.untake(beat)
             self._distrust(claims)
-            self._reply_lost = True
+            self._doubtful_until = self._monotonic() + self.lease
             raise
         self._next_beat = before + self.lease / 3
         self._hear(claims, pulses, before)

@@ -37,6 +37,10 @@ class ServerClock:
     def monotonic(self) -> float:
         return self._local.monotonic()
 
+    def after_fork(self) -> None:
+        """In a child, where the thread that held the lock may not exist."""
+        self._lock = Lock()
+
     def hear(self, moment: float) -> None:
         """Take over what the server said; it was that late at least when the answer arrived."""
         here = self._local.monotonic()

@@ -67,11 +67,12 @@ class Database:
 
     def read(self, name: str, values: Values = ()) -> Sequence[Row]:
         """The answer of one statement that changes nothing."""
-        return self._run(self.sql[name], values, writing=False)
+        return self.read_text(self.sql[name], values)
 
     def read_text(self, statement: str, values: Values = ()) -> Sequence[Row]:
         """The same for a statement that is not in a file as it is."""
-        return self._run(statement, values, writing=False)
+        # A standby ends a statement, too, that collides with what it has to repeat.
+        return self._again(lambda: self._run(statement, values, writing=False))
 
     def write(self, name: str, values: Values = ()) -> Sequence[Row]:
         """The answer of one statement that is a transaction by itself."""
@@ -123,6 +124,8 @@ class Database:
             self._places = self.location.connections
             self._given = threading.Condition(self._lock)
             self._announcer.after_fork()
+            if isinstance(self.clock, ServerClock):
+                self.clock.after_fork()
         self.bell.lock.release()
         self._lock.release()
 
@@ -175,8 +178,19 @@ class Database:
                 self._given.notify()
                 return
         # Broken, or in the midst of something: the server ends what was begun.
+        if connection.closed:
+            self._distrust_idle()
         connection.close()
         self._leave_place()
+
+    def _distrust_idle(self) -> None:
+        """What broke one connection may have broken all, and each would have to be waited for."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+            self._places += len(idle)
+            self._given.notify(len(idle))
+        for connection in idle:
+            connection.close()
 
     def _leave_place(self) -> None:
         with self._lock:
@@ -242,13 +256,14 @@ class Database:
     def _begin(self, connection: PatientConnection) -> Transaction:
         if not isinstance(self.clock, ServerClock):
             connection.execute(self.sql["begin"])
-            return Transaction(connection, self.sql, self.clock.now())
+            now = self.clock.now()
+            return Transaction(connection, self.sql, now, now)
         both = f"{self.sql['begin']};{self.sql['moment']}"
         cursor = connection.execute(both, prepare=False)
         cursor.nextset()
         [(moment,)] = cursor.fetchall()
         self.clock.hear(moment)
-        return Transaction(connection, self.sql, moment)
+        return Transaction(connection, self.sql, moment, None)
 
     def _again(self, act: Callable[[], T]) -> T:
         for _ in range(_COLLISIONS):

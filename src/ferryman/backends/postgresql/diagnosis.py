@@ -86,7 +86,8 @@ def diagnose(database: Database) -> Sequence[Finding]:
         vacuum(facts),
         oldest_transaction(facts),
         connections(facts, location),
-        pooler(direct=direct, hears=_hears(database), location=location),
+        # To listen in a pooler's session would be heard by whoever has that session next.
+        pooler(direct=direct, hears=direct and _hears(database), location=location),
     ]
 
 
@@ -181,8 +182,8 @@ def pooler(*, direct: bool, hears: bool, location: Location) -> Finding:
     return Finding.warning(
         "listener",
         f"{between}, and announcements do not arrive: idle workers find jobs by polling",
-        "nothing is lost; give workers a direct connection or a pooler in session mode for less "
-        "delay, or ?listen=no to be spared the attempts",
+        "nothing is lost; connect workers directly for less delay, and leave the pooler to "
+        "producers, or say ?listen=no",
     )
 
 

@@ -18,7 +18,8 @@ _PASSING: Final = {
     "57014": "took too long for a statement: look for a long transaction, or raise ?timeout=",
     "57": "is shutting down or starting up",
     "58": "has trouble with its disk: look at its log",
-    "25006": "is read-only: a standby, or one that is being promoted",
+    "25006": "is read-only, a standby or by default_transaction_read_only: wait for it, or name "
+    "several hosts in the URL, of which the one is used that takes writes",
     "08": "broke the connection off",
     "40": "had to end a transaction for another one",
 }

@@ -45,7 +45,7 @@ def _check_open(theirs: psycopg.Connection[Any]) -> None:
 
 
 def _transaction(theirs: psycopg.Connection[Any], database: Database) -> Transaction:
-    tx = Transaction(theirs, database.sql, 0.0, ours=False)
+    tx = Transaction(theirs, database.sql, 0.0, database.given_now, ours=False)
     try:
         row = tx.row("same_store")
     except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):
@@ -57,7 +57,7 @@ def _transaction(theirs: psycopg.Connection[Any], database: Database) -> Transac
             f"in {database.location.name}",
         )
     moment, _, isolation = row
-    tx.now = moment if database.given_now is None else database.given_now
+    tx.now = moment if tx.given_now is None else tx.given_now
     tx.fixed = isolation != "read committed"
     return tx
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _CHECK: Final = 15.0
 _FIRST_PAUSE: Final = 0.1
 _LONGEST_PAUSE: Final = 5.0
+_FAREWELL: Final = 1.0
 
 
 class Listener:
@@ -54,7 +55,8 @@ class Listener:
             if thread is None:
                 return
             os.close(self._end)
-        thread.join(self._database.location.timeout)
+        # In the midst of connecting it cannot be disturbed; it ends when that has failed.
+        thread.join(_FAREWELL)
 
     def before_fork(self) -> None:
         self._lock.acquire()
@@ -86,6 +88,8 @@ class Listener:
                         return
                 self.hears = False
                 self._tried.set()
+                # Those who sleep rely on being told: they must look for themselves from now on.
+                self._database.bell.ring()
                 lasted = time.monotonic() - started > _CHECK
                 pause = _FIRST_PAUSE if lasted else min(pause * 2, _LONGEST_PAUSE)
                 if _readable([ending], pause):

@@ -6,7 +6,7 @@ import re
 import zlib
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -17,6 +17,9 @@ from ferryman.queue.open import safe_url
 # Long enough for any use, and short enough for a channel's name with our prefix.
 _SCHEMA: Final = re.compile(r"[a-z_][a-z0-9_]{0,49}")
 _YES_NO: Final = {"yes": True, "no": False}
+_OURS: Final = frozenset({"schema", "timeout", "connections", "listen"})
+_HOST: Final = r"(?:\[[^\]]*\]|[^][:,@]*)(?::\d*)?"
+_HOSTS: Final = re.compile(rf"{_HOST}(?:,{_HOST})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +41,20 @@ class Location:
     def parse(cls, url: str) -> Location:
         parts = urlsplit(url)
         name = safe_url(url)
-        if "@" in parts.netloc.rpartition("@")[0]:
+        login, _, hosts = parts.netloc.rpartition("@")
+        astray = "@" in login or "@" in parts.path or parts.fragment
+        if astray or not _HOSTS.fullmatch(hosts):
             # libpq would take the rest of a password for the host, and name it in its errors.
-            raise BackendRejected(f"{name!r}: write @ in user or password as %40")
-        options = dict(parse_qsl(parts.query, keep_blank_values=True))
-        schema = _schema(options.pop("schema", "ferryman"))
-        timeout = _number("timeout", options.pop("timeout", "30"), 0.05, 3_600)
-        connections = int(_number("connections", options.pop("connections", "10"), 1, 1_000))
-        listen = _yes_or_no("listen", options.pop("listen", "yes"))
-        rest = parts._replace(scheme="postgresql", query=urlencode(options)).geturl()
+            raise BackendRejected(
+                f"{name!r}: write what is special in user and password in percent, such as %40 for "
+                "@, %2F for / and %23 for #; a port is a number"
+            )
+        options, others = _options(parts.query)
+        schema = _schema(options.get("schema", "ferryman"))
+        timeout = _number("timeout", options.get("timeout", "30"), 0.05, 3_600)
+        connections = int(_number("connections", options.get("connections", "10"), 1, 1_000))
+        listen = _yes_or_no("listen", options.get("listen", "yes"))
+        rest = f"postgresql://{parts.netloc}{parts.path}?{others}"
         conninfo = _conninfo(rest, name, unquote(parts.password or ""), timeout)
         return cls(name, conninfo, schema, timeout, connections, listen)
 
@@ -58,6 +66,19 @@ class Location:
     def lock(self, kind: int) -> int:
         """A seed for advisory locks that no other schema of the database uses."""
         return zlib.crc32(self.schema.encode()) * 8 + kind
+
+
+def _options(query: str) -> tuple[dict[str, str], str]:
+    """Ours by name, and the others as they are: libpq has rules of its own for spaces and +."""
+    ours: dict[str, str] = {}
+    others: list[str] = []
+    for pair in query.split("&") if query else ():
+        name, _, value = pair.partition("=")
+        if name in _OURS:
+            ours[name] = unquote(value)
+        else:
+            others.append(pair)
+    return ours, "&".join(others)
 
 
 def _conninfo(url: str, name: str, password: str, timeout: float) -> str:

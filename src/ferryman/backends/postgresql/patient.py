@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from psycopg.abc import RV, PQGen
 
 Row = tuple[Any, ...]
+
+# Seconds for asking a server that does not answer to give up: if it hangs, this is in vain.
+_CANCEL: Final = 2.0
 
 
 class PatientConnection(psycopg.Connection[Row]):
@@ -38,6 +42,9 @@ class PatientConnection(psycopg.Connection[Row]):
         try:
             return super().wait(gen, *args, **options)
         except psycopg.errors._WaitTimeout as error:
+            # Or it would go on, beside the one that is tried instead.
+            with contextlib.suppress(psycopg.Error):
+                self.cancel_safe(timeout=min(self.patience, _CANCEL))
             # The answer may still come, and must not be taken for the next one.
             self.pgconn.finish()
             raise psycopg.OperationalError(f"no answer within {self.patience:g} s") from error

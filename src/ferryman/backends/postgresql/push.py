@@ -145,7 +145,8 @@ def _push_one(tx: Transaction, message: Message) -> Pushed:
 
 
 def _create(tx: Transaction, message: Message) -> bool:
-    [(created,)] = tx.rows("push", call(message, tx.now))
+    # Dated after the look for its key: whoever held that may have ended since we began.
+    [(created,)] = tx.rows("push", call(message, tx.given_now))
     if created:
         tx.awakens.add(message.queue)
     return bool(created)

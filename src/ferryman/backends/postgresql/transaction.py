@@ -18,23 +18,27 @@ if TYPE_CHECKING:
 class Transaction:
     """Runs statements by name at one moment, `now`; each sees what was committed before it.
 
-    `awakens` gathers the queues in which a waiting worker may find something new. `fixed` is a
-    caller's transaction in which, against that rule, all statements see the same moment.
+    `given_now` is that moment where a test's clock tells it; None lets a statement take the
+    server's own, later one. `awakens` gathers the queues in which a waiting worker may find
+    something new. `fixed` is a caller's transaction in which, against that rule, all statements see
+    the same moment.
     """
 
-    __slots__ = ("_connection", "_prepare", "_sql", "awakens", "fixed", "now")
+    __slots__ = ("_connection", "_prepare", "_sql", "awakens", "fixed", "given_now", "now")
 
     def __init__(
         self,
         connection: psycopg.Connection[Any],
         sql: Mapping[str, str],
         now: float,
+        given_now: float | None,
         *,
         ours: bool = True,
     ) -> None:
         self._connection = connection
         self._sql = sql
         self.now = now
+        self.given_now = given_now
         # On a connection of the caller's own nothing of ours should stay.
         self._prepare = None if ours else False
         self.awakens: set[str] = set()

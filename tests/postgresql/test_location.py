@@ -1,0 +1,84 @@
+"""Where a URL leads, and what of it may be shown."""
+
+from __future__ import annotations
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from ferryman.backends.postgresql.location import Location
+from ferryman.errors import BackendRejected
+from ferryman.queue.open import safe_url
+
+
+def told(url: str) -> dict[str, object]:
+    """What libpq is told."""
+    return dict(conninfo_to_dict(Location.parse(url).conninfo))
+
+
+@pytest.mark.parametrize(
+    ("url", "hosts", "ports"),
+    [
+        ("postgresql://ana:geheim@one:1,two:2/jobs", "one,two", "1,2"),
+        ("postgresql://ana:geheim@[::1]:1,two:2/jobs", "::1,two", "1,2"),
+        ("postgresql:///jobs?host=one,two&port=1,2&user=ana&password=geheim", "one,two", "1,2"),
+    ],
+)
+def test_of_several_servers_the_one_that_takes_writes_is_meant(
+    url: str, hosts: str, ports: str
+) -> None:
+    facts = told(url)
+    assert (facts["host"], facts["port"]) == (hosts, ports)
+    assert facts["target_session_attrs"] == "read-write"
+    assert (facts["user"], facts["password"], facts["dbname"]) == ("ana", "geheim", "jobs")
+    assert "geheim" not in Location.parse(url).name
+
+
+def test_what_the_url_says_of_several_servers_holds() -> None:
+    facts = told("postgresql://one,two/jobs?target_session_attrs=primary")
+    assert facts["target_session_attrs"] == "primary"
+    assert "target_session_attrs" not in told("postgresql://one/jobs")
+
+
+def test_our_options_are_taken_off_and_all_others_are_left_as_they_are() -> None:
+    url = (
+        "postgresql:///jobs?schema=s&timeout=5&listen=no&connections=3"
+        "&options=-c%20work_mem%3D1MB&application_name=a+b&password=p%2Bw"
+    )
+    facts, place = told(url), Location.parse(url)
+    assert (facts["options"], facts["application_name"]) == ("-c work_mem=1MB", "a+b")
+    assert (facts["password"], facts["dbname"]) == ("p+w", "jobs")
+    assert not {"schema", "timeout", "listen", "connections"} & facts.keys()
+    assert (place.schema, place.timeout, place.listen, place.connections) == ("s", 5, False, 3)
+
+
+@pytest.mark.parametrize("character", "@/#?:")
+@pytest.mark.parametrize("password", ["ge{}heim", "12{}34", "ge{}12", "12{}heim", "g={}=h"])
+@pytest.mark.parametrize("hosts", ["one", "one:1,two:2"])
+def test_a_password_that_is_not_encoded_is_refused_or_used_but_never_shown(
+    character: str, password: str, hosts: str
+) -> None:
+    secret = password.format(character)
+    url = f"postgresql://ana:{secret}@{hosts}/jobs?schema=s"
+    try:
+        place = Location.parse(url)
+    except BackendRejected as refusal:
+        shown = f"{refusal} {safe_url(url)}"
+    else:
+        assert told(url)["password"] == secret
+        shown = f"{place.name} {safe_url(url)}"
+    for part in secret.split(character):
+        assert part not in shown.replace("one:1,two:2", "")
+
+
+def test_an_encoded_password_is_used_and_not_shown() -> None:
+    url = "postgresql://ana:g%40%2F%23%3Fh@one:1,two:2/jobs"
+    assert told(url)["password"] == "g@/#?h"  # noqa: S105
+    assert Location.parse(url).name == "postgresql://ana:***@one:1,two:2/jobs"
+
+
+@pytest.mark.parametrize(
+    "option", ["schema=Upper", "timeout=0", "connections=none", "listen=maybe", "schema=pg_x"]
+)
+def test_an_option_of_ours_that_cannot_be_meant_is_refused(option: str) -> None:
+    with pytest.raises(BackendRejected, match=option.partition("=")[0]):
+        Location.parse(f"postgresql://one/jobs?{option}")
