@@ -20,6 +20,8 @@ VERBS: Final = ("push", "claim", "settle")
 DOLLARS: Final = "a million jobs at AWS's list price, US$"
 IDLE_P50: Final = "idle push to start, p50, ms"
 IDLE_P99: Final = "idle push to start, p99, ms"
+HELD: Final = "claim p99 beside a transaction held for 10 min to before, ms"
+RECOVERED: Final = "claim p99 a minute after it to before, ms"
 
 
 def backlog(waiting: int) -> str:
@@ -89,6 +91,8 @@ _POSTGRESQL: Final = {
     IDLE_P50: Gate(4, 2.2, absolute=True, most=True),
     IDLE_P99: Gate(8, 5, absolute=True, most=True),
     drain_beside(1_000_000): Gate(0.80, 0.95),
+    HELD: Gate(5.0, 2.0, most=True),
+    RECOVERED: Gate(1.5, 1.2, most=True),
 }
 GATES: Final[Mapping[str, Mapping[str, Gate]]] = {
     "memory": _MEMORY,

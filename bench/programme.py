@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from bench.file_workloads import drain_beside, drains, pushes
 from bench.ours import OursInMemory, OursOnFiles, OursOnPostgresql, OursOnS3, OursOnSqlite
 from bench.postgres_server import postgresql
+from bench.postgres_workloads import drain_beside_a_million, held_transaction
 from bench.raw_file import RawFile
 from bench.raw_memory import RawMemory
 from bench.raw_postgresql import RawPostgresql
@@ -61,7 +62,7 @@ BACKENDS: Final[Mapping[str, Sequence[Course]]] = {
         Course(
             Rivals(OursOnPostgresql, RawPostgresql, server=postgresql),
             (push, push_many, drain, idle, backlog),
-            (backlog, drain_beside),
+            (drain_beside_a_million, held_transaction),
         )
     ],
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Final
 
 import psycopg
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from bench.contender import Handler, Payload
 
-WAIT: Final = 0.5
+POLL_EVERY: Final = 0.002
 
 _SCHEMA: Final = f"""
 CREATE SCHEMA IF NOT EXISTS {{schema}};
@@ -32,10 +33,7 @@ CREATE TABLE IF NOT EXISTS {{schema}}.jobs (
 );
 CREATE INDEX IF NOT EXISTS ready ON {{schema}}.jobs (priority DESC, id) WHERE status = 0;
 """
-_PUSH: Final = """
-WITH pushed AS (INSERT INTO {schema}.jobs (payload) VALUES (%s))
-SELECT pg_notify('{schema}', '')
-"""
+_PUSH: Final = "INSERT INTO {schema}.jobs (payload) VALUES (%s)"
 _COPY: Final = "COPY {schema}.jobs (payload) FROM STDIN"
 _CLAIM: Final = """
 UPDATE {schema}.jobs SET status = 1, started = now()
@@ -49,7 +47,7 @@ _FINISH: Final = "DELETE FROM {schema}.jobs WHERE id = ANY (%s)"
 
 
 class RawPostgresql(Cycling):
-    """The server's own settings and NOTIFY like ours; no lease, no fence, no history, no retry."""
+    """The server's own settings like ours; no lease, no fence, no history, no retry."""
 
     def __init__(self, folder: Path, handle: Handler) -> None:
         super().__init__(folder, handle)
@@ -81,7 +79,6 @@ class RawPostgresql(Cycling):
         return int(row[0]) if row else 0
 
     def work(self, stop: Event) -> None:
-        self._run("LISTEN {schema}")
         while not stop.is_set():
             rows = self._claim(BATCH)
             for _, payload in rows:
@@ -89,7 +86,7 @@ class RawPostgresql(Cycling):
             if rows:
                 self._finish(rows)
             else:
-                list(self._connection.notifies(timeout=WAIT, stop_after=1))
+                time.sleep(POLL_EVERY)
 
     def close(self) -> None:
         self._connection.close()

@@ -38,11 +38,14 @@ class Sizes:
     by_turns: int = 3_000
     crowd: int = 500_000
     verbs: int = 500
+    held: float = 1.0
+    """The share of its usual length that a transaction is held for."""
 
     @classmethod
     def all(cls, jobs: int) -> Sizes:
         """The same small number everywhere: enough to see that it runs."""
-        return cls(jobs, jobs, jobs, jobs, min(jobs, 5), jobs, min(jobs, 5), jobs, jobs, jobs)
+        few = min(jobs, 5)
+        return cls(jobs, jobs, jobs, jobs, few, jobs, few, jobs, jobs, jobs, held=jobs / 10_000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,13 @@ from bench.gates import (
     DRAIN,
     DRAIN_BY_TWO,
     FOLDER_SYNCS,
+    HELD,
     IDLE_P50,
     IDLE_P99,
     MANY_TO_ONE,
     PUSH,
     PUSH_MANY,
+    RECOVERED,
     TWO_TO_ONE,
     VERBS,
     backlog,
@@ -54,10 +56,12 @@ FIGURES = {
     "pushes": {PUSH, PUSH_MANY, MANY_TO_ONE, FOLDER_SYNCS},
     "drains": {DRAIN, DRAIN_BY_TWO, TWO_TO_ONE},
     "drain_beside": {drain_beside(JOBS)},
+    "drain_beside_a_million": {drain_beside(2 * JOBS)},
+    "held_transaction": {HELD, RECOVERED},
     "verbs": {*map(by_a_hundred, VERBS), *map(requests, VERBS), DOLLARS},
 }
 COUNTED = {FOLDER_SYNCS, DOLLARS, *map(requests, VERBS)}
-EVENTS = [*programme(list(BACKENDS)), *programme(["file"], long=True)]
+EVENTS = [*programme(list(BACKENDS)), *programme(["file", "postgresql"], long=True)]
 
 
 @pytest.fixture(autouse=True)

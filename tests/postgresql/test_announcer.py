@@ -53,8 +53,9 @@ def test_other_sessions_hear_of_a_burst(
         heard = set()
         for notice in postgres_admin.notifies(timeout=5):
             heard.add(notice.payload)
-            if heard == {"mail", "post"}:
+            if heard == {"mail", ""}:
                 break
-        assert heard == {"mail", "post"}
+        # The first by its name; of the others only that there is something to look for.
+        assert heard == {"mail", ""}
     finally:
         postgres_admin.execute("UNLISTEN *")

@@ -94,7 +94,7 @@ def test_a_poll_that_skips_a_task_does_not_read_its_jobs(explained: Explained) -
 
 
 def test_an_ack_looks_each_job_up_by_its_id(explained: Explained) -> None:
-    values = {"ids": ["a"], "fences": [1], "workers": ["w1"], "results": [None], "now": None}
+    values = {"ids": "a", "fences": "1", "worker": "w1", "results": None, "now": None}
     plan = explained.run("ack", values)
     assert "Index Scan using jobs_id on jobs" in plan
     assert "Seq Scan on jobs" not in plan

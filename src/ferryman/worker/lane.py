@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 BUFFER_SECONDS = 0.1
 """A buffered claim waits at most about this long, so that it never blocks a more urgent one."""
 MAX_BUFFER = 500
+MAX_SERVED = 2_000
+"""The same where a server works on the next poll meanwhile: there must be enough left to run."""
 LARGE = 100
 """From this size on a thread that finds the buffer low fills it itself: handing the claims over
 from the poller's thread would cost more than the poll."""
@@ -35,12 +37,15 @@ class Lane:
         start: Callable[[Claim], bool],
         died: Callable[[str, BaseException], None],
         monotonic: Callable[[], float],
+        *,
+        most: int = MAX_BUFFER,
     ) -> None:
         self.queue = queue
         self.slots = slots
         self._start = start
         self._died = died
         self._monotonic = monotonic
+        self._most = most
         self._moved_at = 0.0
         self._buffer: deque[Claim] = deque()
         self._running: dict[Claim, None] = {}
@@ -139,7 +144,7 @@ class Lane:
     def _measured_buffer(self) -> int:
         if self._mean is None:
             return 0
-        return min(MAX_BUFFER, int(self.slots * BUFFER_SECONDS / max(self._mean, 1e-6)))
+        return min(self._most, int(self.slots * BUFFER_SECONDS / max(self._mean, 1e-6)))
 
     def _staff(self) -> None:
         """Another thread, if a claim could start and nobody is there to take it."""

@@ -14,7 +14,7 @@ from ferryman.errors import TaskError
 from ferryman.ids import worker_id
 from ferryman.worker.event_loop import EventLoopThread
 from ferryman.worker.executor import Executor
-from ferryman.worker.lane import Lane
+from ferryman.worker.lane import MAX_BUFFER, MAX_SERVED, Lane
 from ferryman.worker.leases import LeaseKeeper
 from ferryman.worker.loop_watchdog import LoopWatchdog
 from ferryman.worker.parent import is_child
@@ -93,8 +93,9 @@ class Worker:
         self._orders: SimpleQueue[Order] = SimpleQueue()
         self._started_at = backend.clock.now()
         self._monotonic = backend.clock.monotonic
+        most = MAX_SERVED if backend.capabilities.served else MAX_BUFFER
         self._lanes = {
-            name: Lane(name, slots, self._start_job, self._loop_died, self._monotonic)
+            name: Lane(name, slots, self._start_job, self._loop_died, self._monotonic, most=most)
             for name, slots in queues.items()
         }
         self._executor = Executor(tasks, self.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ferryman.backends.postgresql import browse, history
+from ferryman.backends.postgresql import browse, history, ledger
 from ferryman.backends.postgresql.cells import write_cell
 from ferryman.backends.postgresql.connection import Database
 from ferryman.backends.postgresql.diagnosis import diagnose
@@ -15,7 +15,7 @@ from ferryman.backends.postgresql.poll import poll
 from ferryman.backends.postgresql.push import call, is_plain, push, statement
 from ferryman.backends.postgresql.reap import reap
 from ferryman.backends.postgresql.restore import restore
-from ferryman.backends.postgresql.settle import ends, is_ack, settle
+from ferryman.backends.postgresql.settle import ends, only_acks, settle
 from ferryman.backends.postgresql.stating import push_statement
 from ferryman.backends.postgresql.views import create_view
 from ferryman.backends.postgresql.watch import Watch
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ferryman.queue.diagnosis import Finding
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.joining import Statement, Style
+    from ferryman.queue.ledger import Notice
     from ferryman.queue.settlement import Receipt, Settlement
     from ferryman.queue.view import View
 
@@ -82,7 +83,7 @@ class PostgresqlBackend:
         if connection is not None:
             with joined(connection, self._database) as tx:
                 pushed = push(tx, messages)
-                tx.announce(tx.awakens)
+                tx.announce()
                 return pushed
         if len(messages) == 1 and is_plain(messages[0]) and self._push_one(messages[0]):
             return [Pushed(messages[0].id, "created")]
@@ -99,6 +100,22 @@ class PostgresqlBackend:
     ) -> Sequence[Job]:
         return poll(self._database, worker, queues, lease=lease, turn=turn, skip_tasks=skip_tasks)
 
+    def claim(
+        self,
+        worker: str,
+        ids: Mapping[str, Collection[str]],
+        *,
+        lease: float,
+        turn: int = 0,
+        skip_tasks: Collection[str] = (),
+    ) -> Sequence[Job]:
+        return self._database.transact(
+            lambda tx: ledger.claim(tx, worker, ids, lease=lease, turn=turn, skip_tasks=skip_tasks)
+        )
+
+    def pending(self, ids: Collection[str]) -> Sequence[Notice]:
+        return ledger.pending(self._database, ids)
+
     def heartbeat(
         self, worker: str, beats: Sequence[Beat], *, lease: float, answered: int = -1
     ) -> Sequence[Pulse]:
@@ -111,20 +128,25 @@ class PostgresqlBackend:
     def settle(self, settlements: Sequence[Settlement]) -> Sequence[Receipt]:
         if not settlements:
             return []
-        if not all(is_ack(settlement) and not settlement.children for settlement in settlements):
+        if not only_acks(settlements):
             return self._database.transact(lambda tx: settle(tx, settlements))
-        rows = self._database.write("ack", ends(settlements, self._database.given_now))
-        done = {job_id for (job_id,) in rows}
-        if all(settlement.job_id in done for settlement in settlements):
-            return [make_receipt(one.job_id, True, State.COMPLETED) for one in settlements]
-        return self._database.transact(lambda tx: settle(tx, settlements, done))
+        values = ends(settlements, settlements[0].worker, self._database.given_now)
+        missed = {job_id for (job_id,) in self._database.write("ack", values)}
+        rest = [settlement for settlement in settlements if settlement.job_id in missed]
+        others = iter(self._database.transact(lambda tx: settle(tx, rest)) if rest else ())
+        return [
+            next(others)
+            if one.job_id in missed
+            else make_receipt(one.job_id, True, State.COMPLETED)
+            for one in settlements
+        ]
 
     def settle_within(
         self, connection: object, settlements: Sequence[Settlement]
     ) -> Sequence[Receipt]:
         with joined(connection, self._database) as tx:
             receipts = settle(tx, settlements)
-            tx.announce(tx.awakens)
+            tx.announce()
             return receipts
 
     def push_statement(self, message: Message, style: Style) -> Statement:
@@ -235,6 +257,8 @@ class PostgresqlBackend:
         values = call(message, database.given_now, announce=told, bare=form == "push_bare")
         [(created,)] = database.write(form, values)
         if created:
+            if not message.delay and message.ready_at is None:
+                database.hear([message.queue])
             database.awaken([message.queue], [message.queue] if told else [])
         return bool(created)
 

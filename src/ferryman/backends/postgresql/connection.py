@@ -6,6 +6,7 @@ import contextlib
 import random
 import threading
 import time
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import psycopg
@@ -22,7 +23,7 @@ from ferryman.backends.postgresql.transaction import Transaction
 from ferryman.errors import BackendError, BackendRejected, BackendUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from ferryman.backends.postgresql.location import Location
     from ferryman.backends.postgresql.patient import Row
@@ -53,6 +54,8 @@ class Database:
         self._idle: list[PatientConnection] = []
         self._closed = False
         self.bell = Bell()
+        self.news: defaultdict[str, int] = defaultdict(int)
+        """How often each queue was heard of: only whether it changes counts."""
         self._announcer = Announcer(self._tell)
         forks.watch(self)
 
@@ -84,13 +87,19 @@ class Database:
 
     def may_tell(self, queue: str) -> bool:
         """Whether a push to this queue may announce itself now; if not, `awaken` sees to it."""
-        return bool(self._announcer.may_tell([queue]))
+        return queue in self._announcer.may_tell((queue,))
 
     def awaken(self, queues: Collection[str], told: Collection[str]) -> None:
         """Wake those who wait for jobs of these queues; `told` are known in other processes."""
         if queues:
             self.bell.ring()
             self._announcer.owe([queue for queue in queues if queue not in told])
+
+    def hear(self, queues: Iterable[str]) -> None:
+        """Each of these queues has got a job to claim, in this process or another."""
+        for queue in queues:
+            self.news[queue] += 1
+        self.bell.ring()
 
     def open(self) -> PatientConnection:
         """A connection of the caller's own."""
@@ -138,10 +147,10 @@ class Database:
         finally:
             self._give(connection)
 
-    def _tell(self, queues: Sequence[str]) -> None:
+    def _tell(self, _: Sequence[str]) -> None:
         # Whoever is not told finds the jobs by polling.
         with contextlib.suppress(BackendError):
-            self.read("announce", {"queues": queues})
+            self.read("announce")
 
     def _take(self) -> PatientConnection:
         with self._lock:
@@ -222,15 +231,16 @@ class Database:
         connection.prepare_if_direct(process)
 
     def _run(self, statement: str, values: Values, *, writing: bool) -> Sequence[Row]:
-        with self.lent() as connection:
-            try:
-                # Binary answers: to write and read numbers as text takes longer than to find them.
-                return connection.execute(statement, values, binary=True).fetchall()
-            except psycopg.Error as error:
-                _drop_if_read_only(error, connection)
-                if is_collision(error):
-                    raise
-                raise translate(error, self.location.name, writing=writing) from error
+        connection = self._take()
+        try:
+            return connection.ask(statement, values)
+        except psycopg.Error as error:
+            _drop_if_read_only(error, connection)
+            if is_collision(error):
+                raise
+            raise translate(error, self.location.name, writing=writing) from error
+        finally:
+            self._give(connection)
 
     def _transact(self, act: Callable[[Transaction], T]) -> T:
         committing = False
@@ -240,7 +250,7 @@ class Database:
                 answer = act(tx)
                 committing = True
                 told = self._announcer.may_tell(tx.awakens)
-                tx.commit(told)
+                tx.commit(announced=bool(told))
             except psycopg.Error as error:
                 _drop_if_read_only(error, connection)
                 _roll_back(connection)

@@ -116,8 +116,9 @@ class Listener:
                 if not ready:
                     connection.execute("SELECT 1")
                 connection.pgconn.consume_input()
-                if _announced(connection):
-                    self._database.bell.ring()
+                queues = _announced(connection)
+                if queues is not None:
+                    self._database.hear(queues)
 
 
 def _is_pooled(connection: PatientConnection) -> bool:
@@ -126,11 +127,10 @@ def _is_pooled(connection: PatientConnection) -> bool:
     return bool(pid != connection.info.backend_pid)
 
 
-def _announced(connection: PatientConnection) -> bool:
-    heard = False
-    while connection.pgconn.notifies() is not None:
-        heard = True
-    return heard
+def _announced(connection: PatientConnection) -> set[str] | None:
+    """The queues that were named; None if nothing was announced at all."""
+    notices = list(iter(connection.pgconn.notifies, None))
+    return {notice.extra.decode() for notice in notices if notice.extra} if notices else None
 
 
 def _readable(files: list[int], seconds: float) -> set[int]:

@@ -10,6 +10,8 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from psycopg.abc import RV, PQGen
 
 Row = tuple[Any, ...]
@@ -27,12 +29,14 @@ class PatientConnection(psycopg.Connection[Row]):
     """
 
     patience = 30.0
+    _cursor: psycopg.Cursor[Row]
     _unasked: select.poll
 
     @classmethod
     def open(cls, conninfo: str, patience: float) -> PatientConnection:
         made = cls.connect(conninfo, autocommit=True, prepare_threshold=None)
         made.patience = patience
+        made._cursor = made.cursor(binary=True)
         made._unasked = select.poll()
         made._unasked.register(made.pgconn.socket, select.POLLIN)
         return made
@@ -48,6 +52,13 @@ class PatientConnection(psycopg.Connection[Row]):
             # The answer may still come, and must not be taken for the next one.
             self.pgconn.finish()
             raise psycopg.OperationalError(f"no answer within {self.patience:g} s") from error
+
+    def ask(self, statement: str, values: Sequence[Any] | Mapping[str, Any]) -> Sequence[Row]:
+        """The answer of one statement, by a cursor that is kept: to make one takes a fifth of it.
+
+        In binary, because to write and read numbers as text takes longer than to find them.
+        """
+        return self._cursor.execute(statement, values).fetchall()
 
     def prepare_if_direct(self, process: int) -> None:
         """Prepare what is run, if the server's process that answers is the one that greeted us.

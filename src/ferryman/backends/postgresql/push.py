@@ -112,7 +112,7 @@ def _copied(tx: Transaction, messages: Sequence[Message]) -> bool:
         tx.back_to_savepoint()
         return False
     # A new statement, so it sees a settlement for which the stream had to wait.
-    if tx.row("any_finished", {"ids": [message.id for message in messages]}) is None:
+    if tx.row("any_finished", {"ids": "\n".join(message.id for message in messages)}) is None:
         return True
     tx.back_to_savepoint()
     return False

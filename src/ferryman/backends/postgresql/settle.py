@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ferryman.backends.postgresql.landing import land_claim
@@ -14,32 +16,48 @@ from ferryman.lifecycle import Verdict
 from ferryman.queue.settlement import Receipt, make_receipt
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ferryman.backends.postgresql.transaction import Transaction
     from ferryman.message import Message
     from ferryman.queue.settlement import Settlement
 
 
-def settle(
-    tx: Transaction, settlements: Sequence[Settlement], done: Collection[str] = ()
-) -> list[Receipt]:
-    """One receipt for each settlement, in order; `done` are those acknowledged before this."""
+def settle(tx: Transaction, settlements: Sequence[Settlement]) -> list[Receipt]:
+    """One receipt for each settlement, in order."""
     lock_keys(tx, [(c.queue, c.key) for s in settlements for c in s.children if c.key is not None])
-    acks = [settlement for settlement in settlements if is_ack(settlement)]
-    if acks and not done:
-        done = {job_id for (job_id,) in tx.rows("ack", ends(acks, tx.now))}
-        children = [child for ack in acks if ack.job_id in done for child in ack.children]
-        if children:
-            push(tx, children)
-    others = [one for one in settlements if not (is_ack(one) and one.job_id in done)]
+    acks = _first_acks(settlements)
+    done: set[int] = set()
+    for worker, several in acks.items():
+        missed = {job_id for (job_id,) in tx.rows("ack", ends(several.values(), worker, tx.now))}
+        done |= {place for place, ack in several.items() if ack.job_id not in missed}
+    children = [child for place in sorted(done) for child in settlements[place].children]
+    if children:
+        push(tx, children)
+    others = [one for place, one in enumerate(settlements) if place not in done]
     receipts = iter(_settle_all(tx, others))
     return [
-        make_receipt(one.job_id, True, State.COMPLETED)
-        if is_ack(one) and one.job_id in done
-        else next(receipts)
-        for one in settlements
+        make_receipt(one.job_id, True, State.COMPLETED) if place in done else next(receipts)
+        for place, one in enumerate(settlements)
     ]
+
+
+def only_acks(settlements: Sequence[Settlement]) -> bool:
+    """Whether one statement does it: no two of the same job, all by one worker, no children."""
+    first = settlements[0].worker
+    alike = all(is_ack(one) and not one.children and one.worker == first for one in settlements)
+    return alike and len({one.job_id for one in settlements}) == len(settlements)
+
+
+def _first_acks(settlements: Sequence[Settlement]) -> Mapping[str, Mapping[int, Settlement]]:
+    """By worker and place: the first of each job, because a second has to see what it did."""
+    seen: set[str] = set()
+    acks: defaultdict[str, dict[int, Settlement]] = defaultdict(dict)
+    for place, one in enumerate(settlements):
+        if one.job_id not in seen and is_ack(one):
+            acks[one.worker][place] = one
+        seen.add(one.job_id)
+    return acks
 
 
 def is_ack(settlement: Settlement) -> bool:
@@ -52,17 +70,19 @@ def is_ack(settlement: Settlement) -> bool:
         and settlement.note is None
         and can_exist(settlement.job_id)
         and can_exist(settlement.worker)
+        and "\n" not in settlement.job_id
     )
 
 
-def ends(acks: Sequence[Settlement], now: float | None) -> Mapping[str, Any]:
+def ends(acks: Iterable[Settlement], worker: str, now: float | None) -> Mapping[str, Any]:
     """The values of ack.sql; in the order in which every batch takes its rows."""
-    ordered = sorted(acks, key=lambda ack: ack.job_id)
+    ordered = sorted(acks, key=attrgetter("job_id"))
+    results = [ack.result for ack in ordered]
     return {
-        "ids": [ack.job_id for ack in ordered],
-        "fences": [ack.fence for ack in ordered],
-        "workers": [ack.worker for ack in ordered],
-        "results": [ack.result for ack in ordered],
+        "ids": "\n".join([ack.job_id for ack in ordered]),
+        "fences": "\n".join([str(ack.fence) for ack in ordered]),
+        "worker": worker,
+        "results": results if any(result is not None for result in results) else None,
         "now": now,
     }
 

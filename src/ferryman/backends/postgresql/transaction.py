@@ -9,7 +9,7 @@ import psycopg
 from ferryman.backends.sql.rows import storable as encodable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from ferryman.backends.postgresql.patient import Row
@@ -82,18 +82,19 @@ class Transaction:
     def back_to_savepoint(self) -> None:
         self._cursor().execute("ROLLBACK TO ferryman_batch")
 
-    def commit(self, told: Collection[str] = ()) -> None:
-        """Commit, and tell those who wait for jobs of these queues."""
-        if not told:
+    def commit(self, *, announced: bool) -> None:
+        """Commit, and perhaps tell those who wait."""
+        if not announced:
             self._connection.execute("COMMIT")
             return
         with self._connection.pipeline():
-            self.announce(told)
+            self.announce()
             self._connection.execute("COMMIT")
 
-    def announce(self, queues: Collection[str]) -> None:
-        """Tell waiting workers, as soon as this is committed."""
-        self.run("announce", {"queues": sorted(queues)})
+    def announce(self) -> None:
+        """Make waiting workers look, as soon as this is committed."""
+        if self.awakens:
+            self.run("announce")
 
     def _cursor(self) -> psycopg.Cursor[Row]:
         # A caller's connection may make cursors and rows of its own kind; ours are plain.

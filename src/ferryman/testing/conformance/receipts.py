@@ -36,6 +36,18 @@ class Receipts(Store):
     def test_an_empty_batch_is_answered(self, backend: Backend) -> None:
         assert list(backend.settle([])) == []
 
+    @pytest.mark.parametrize("stale_first", [True, False])
+    def test_a_stale_ack_beside_the_current_one_is_refused(
+        self, backend: Backend, stale_first: bool
+    ) -> None:
+        stale = claimed(backend)
+        settle(backend, give_back(stale))
+        current = claims(backend)[0]
+        batch = [ack(stale), ack(current)] if stale_first else [ack(current), ack(stale)]
+        receipts = backend.settle(batch)
+        assert [receipt.applied for receipt in receipts] == [one.fence == 2 for one in batch]
+        assert state_of(backend, stale.id) is State.COMPLETED
+
     def test_receipts_of_a_mixed_batch_come_in_order(self, backend: Backend) -> None:
         several(backend, 5)
         a, b, c, d, e = claims(backend)

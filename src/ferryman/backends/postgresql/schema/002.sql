@@ -66,7 +66,8 @@ BEGIN
         RETURN false;
     END IF;
     IF announce THEN
-        PERFORM pg_notify({channel}, accept.queue);
+        -- Named, its queue has a job to claim; otherwise those who wait look when it will have one.
+        PERFORM pg_notify({channel}, CASE WHEN due > moment THEN '' ELSE accept.queue END);
     END IF;
     RETURN true;
 END
@@ -203,10 +204,11 @@ BEGIN
 END
 $$;
 
+-- Ids and fences in lines, results as an array or none at all: for a driver lists are laborious.
 CREATE FUNCTION ack(
-    ids text[],
-    fences bigint[],
-    workers text[],
+    ids text,
+    fences text,
+    worker text,
     results text[],
     given_now double precision
 ) RETURNS SETOF text
@@ -220,32 +222,38 @@ AS $$
 #variable_conflict use_column
 DECLARE
     moment double precision := coalesce(given_now, extract(epoch FROM clock_timestamp()));
+    listed CONSTANT text[] := string_to_array(ids, E'\n');
 BEGIN
     RETURN QUERY
     WITH done AS (
         DELETE FROM jobs
-        USING unnest(ids, fences, workers, results) AS ended (id, fence, worker, result)
+        USING unnest(listed, string_to_array(fences, E'\n')::bigint[], results)
+            AS ended (id, fence, result)
         WHERE jobs.id = ended.id
             AND jobs.fence = ended.fence
             -- Spelt so that the index of claims is of no use: it would be read whole for each.
-            AND jobs.worker || '' = ended.worker
+            AND jobs.worker || '' = ack.worker
             AND jobs.state || '' = 'processing'
             AND jobs.asked IS NULL
         RETURNING jobs.*, ended.result AS answer
+    ), kept AS (
+        INSERT INTO history (
+            seq, priority, version, ready_at, created_at, started_at, finished_at, deadline, timeout,
+            percent, fence, generation, given_back, turn, attempts, max_attempts, scheduled, state, id,
+            queue, task, worker, settled, key, backoff, correlation_id, meta, note, error, body, result,
+            stored_checkpoint
+        )
+        SELECT
+            seq, priority, version, ready_at, created_at, started_at, moment, deadline, timeout,
+            percent, fence, generation, given_back, turn, attempts, max_attempts, false, 'completed',
+            id, queue, task, worker, fence || ':' || worker || ':ack', key, backoff, correlation_id,
+            meta, note, error, body, answer, stored_checkpoint
+        FROM done
+        RETURNING id
     )
-    INSERT INTO history (
-        seq, priority, version, ready_at, created_at, started_at, finished_at, deadline, timeout,
-        percent, fence, generation, given_back, turn, attempts, max_attempts, scheduled, state, id,
-        queue, task, worker, settled, key, backoff, correlation_id, meta, note, error, body, result,
-        stored_checkpoint
-    )
-    SELECT
-        seq, priority, version, ready_at, created_at, started_at, moment, deadline, timeout,
-        percent, fence, generation, given_back, turn, attempts, max_attempts, false, 'completed',
-        id, queue, task, worker, fence || ':' || worker || ':ack', key, backoff, correlation_id,
-        meta, note, error, body, answer, stored_checkpoint
-    FROM done
-    RETURNING id;
+    SELECT id FROM unnest(listed) AS id
+    EXCEPT
+    SELECT id FROM kept;
 END
 $$;
 

@@ -1,2 +1,2 @@
--- Completes claims that nobody asked to stop; the ids of those that were.
-SELECT {schema}.ack(%(ids)s, %(fences)s, %(workers)s, %(results)s, %(now)s)
+-- Completes claims that nobody asked to stop; the ids of those that were not such claims.
+SELECT {schema}.ack(%(ids)s, %(fences)s, %(worker)s, %(results)s, %(now)s)
