@@ -22,6 +22,8 @@ class Pace:
     faults. `stretch` makes delays, deadlines and the operator's pauses so many times longer.
     `calm` without an unfinished job ends a campaign, `standstill` without a change gives it up.
     `tidying` is how long the store may take after that to put away what the dead left half done.
+    `nap` is how long couriers now and then hold their jobs without a heartbeat, before they settle:
+    where requests are slow and jobs short, a process that freezes by chance seldom has one in hand.
     """
 
     lease: float = 0.6
@@ -35,6 +37,7 @@ class Pace:
     standstill: float = 15.0
     look_every: float = 0.1
     tidying: float = 0.0
+    nap: float = 0.0
 
 
 _BRISK: Final = Pace()
@@ -109,6 +112,7 @@ FLEET: Final = Cast(
         standstill=25.0,
         look_every=2.0,
         tidying=20.0,
+        nap=10.0,
     ),
 )
 """Nineteen processes of three machines, which share a bucket. A request takes milliseconds, so the

@@ -21,6 +21,7 @@ from ferryman.queue.settlement import Settlement
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chaos.cast import Pace
     from chaos.journal import Journal
     from chaos.scene import Scene
     from ferryman import Job
@@ -33,8 +34,7 @@ _REPEAT: Final = 8
 """Every so many turns the same settlements are sent twice, as after a lost reply."""
 _NAP_AT: Final = 2
 _NAP_EVERY: Final = 12
-"""Of so many batches one is held for two leases without a heartbeat, and settled all the same. A
-process that is frozen by chance seldom has a job in hand where requests are slow and jobs short."""
+"""Of so many batches one is held past the end of its leases, and settled all the same."""
 _BLINK: Final = 0.05
 
 
@@ -43,9 +43,8 @@ def carry(scene: Scene, name: str) -> int:
     asked: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _frame: asked.append(number))
     with closing(opened(scene.url(name))) as backend:
-        lease = scene.plan.cast.pace.lease
-        worker = f"{name}:{os.getpid()}"
-        courier = Courier(backend, scene.journal(name), worker, lease, lambda: bool(asked))
+        worker, pace = f"{name}:{os.getpid()}", scene.plan.cast.pace
+        courier = Courier(backend, scene.journal(name), worker, pace, lambda: bool(asked))
         while not asked:
             courier.turn()
     return 0
@@ -59,14 +58,14 @@ class Courier:
         backend: Backend,
         journal: Journal,
         worker: str,
-        lease: float,
+        pace: Pace,
         hurried: Callable[[], bool],
     ) -> None:
         self._backend = backend
         self._hurried = hurried
         self._journal = journal
         self._worker = worker
-        self._lease = lease
+        self._lease, self._longest_nap = pace.lease, pace.nap
         self._turn = self._batches = 0
 
     def turn(self) -> None:
@@ -92,7 +91,7 @@ class Courier:
             self._journal.write(Started.of(job, self._journal.node))
             time.sleep(job.payload["seconds"])
         self._batches += 1
-        if self._batches % _NAP_EVERY == _NAP_AT:
+        if self._longest_nap and self._batches % _NAP_EVERY == _NAP_AT:
             self._nap()
             return
         beats = [Beat(job.id, job.fence) for job in jobs]
@@ -100,7 +99,7 @@ class Courier:
 
     def _nap(self) -> None:
         """Until the leases are long over, or until the campaign ends."""
-        until = time.monotonic() + 2 * self._lease
+        until = time.monotonic() + self._longest_nap
         while time.monotonic() < until and not self._hurried():
             time.sleep(_BLINK)
 

@@ -37,6 +37,19 @@ def test_a_second_end_that_the_store_did_not_keep_is_found() -> None:
     assert [finding.id for finding in RULES["uncounted"](found)] == ["a"]
 
 
+def test_a_second_end_of_an_earlier_generation_must_be_kept_too() -> None:
+    found = evidence(TWICE, a_job(generation=2, fence=2), terms=RELAXED)
+    assert [finding.id for finding in RULES["uncounted"](found)] == ["a"]
+
+
+@pytest.mark.parametrize(("nodes", "findings"), [(("one", "other"), 0), (("one", "one"), 1)])
+def test_two_nodes_may_use_one_claim_number_but_one_node_uses_it_once(
+    nodes: tuple[str, str], findings: int
+) -> None:
+    found = evidence([started(node=node) for node in nodes], a_job(), terms=RELAXED)
+    assert len(list(rules_for(RELAXED)["fences"](found))) == findings
+
+
 def test_a_second_end_that_a_strict_store_keeps_is_found() -> None:
     found = evidence([pushed(), started(), ended()], a_job(), duplicates=["a"])
     assert [finding.id for finding in finished_twice(found)] == ["a"]

@@ -101,6 +101,10 @@ def state(store: RelaxedBackend, job_id: str = "job") -> State | None:
     return None if job is None else job.state
 
 
+def duplicates(raw: Bucket, home: Home) -> int:
+    return len(list(raw.list(home.pending("mail").replace("pending/", "duplicates/"))))
+
+
 def test_new_tasks_and_completions_travel_at_once(join: Join, raw: Bucket, home: Home) -> None:
     one, other = join("one"), join("other")
     push(one)
@@ -179,8 +183,7 @@ def test_a_job_that_ran_twice_is_counted(join: Join, raw: Bucket, home: Home) ->
     [first], [second] = poll(one, "w1"), poll(other, "w2")
     assert ack(one, first)
     assert ack(other, second)
-    kept = list(raw.list(home.pending("mail").replace("pending/", "duplicates/")))
-    assert len(kept) == 1
+    assert duplicates(raw, home) == 1
     for store in (one, other):
         store.sync()
         seen = store.get("job")
@@ -209,10 +212,86 @@ def test_of_two_ends_made_offline_the_earlier_stands_everywhere(
             seen = store.get("job")
             assert seen is not None
             assert (seen.state, seen.worker) == (State.COMPLETED, "w1")
-    duplicates = home.pending("mail").replace("pending/", "duplicates/")
-    assert len(list(raw.list(duplicates))) == 1
+    assert duplicates(raw, home) == 1
     ends = [raw.get(home.record("mail", state, "job")) for state in ENDS]
     assert len([end for end in ends if end is not None]) == 1
+
+
+def test_a_second_end_that_comes_after_the_next_generation_ended_is_counted(
+    join: Join, raw: Bucket, home: Home
+) -> None:
+    one, other, third = join("one"), join("other"), join("third")
+    push(one)
+    one.sync()
+    other.sync()
+    [first], [late] = poll(one, "w1"), poll(other, "w2")
+    assert ack(one, first)
+    third.sync()
+    one.retry(["job"])
+    assert ack(one, poll(one, "w1")[0])
+    assert duplicates(raw, home) == 0
+    assert ack(other, late)
+    assert duplicates(raw, home) == 1
+    for store in (third, other, one):
+        assert store.sync()["duplicates"] == 0
+        seen = store.get("job")
+        assert seen is not None
+        assert (seen.worker, seen.generation) == ("w1", 2)
+    assert duplicates(raw, home) == 1
+
+
+def test_an_end_that_was_retried_offline_makes_anothers_end_a_second_one(
+    join: Join, ministack: Server, raw: Bucket, home: Home
+) -> None:
+    with Line(ministack.address) as line:
+        one, other = join("one", line.address), join("other")
+        push(one)
+        other.sync()
+        [first], [second] = poll(one, "w1"), poll(other, "w2")
+        line.fault(cut_before, times=FOREVER)
+        assert ack(one, first)
+        one.retry(["job"])
+        assert ack(other, second)
+        assert duplicates(raw, home) == 0
+        line.calm()
+        one.sync()
+    assert duplicates(raw, home) == 1
+    other.sync()
+    assert [job.generation for job in poll(other)] == [2]
+
+
+def test_a_generation_that_began_and_ended_offline_is_carried_by_the_next_pass(
+    join: Join, ministack: Server
+) -> None:
+    with Line(ministack.address) as line:
+        one, other = join("one", line.address), join("other")
+        push(one)
+        assert ack(one, poll(one)[0])
+        one.sync()
+        line.fault(cut_before, times=FOREVER)
+        one.retry(["job"])
+        assert ack(one, poll(one)[0])
+        line.calm()
+        assert one.sync()["duplicates"] == 0
+    other.sync()
+    seen = other.get("job")
+    assert seen is not None
+    assert (seen.state, seen.generation) == (State.COMPLETED, 2)
+
+
+def test_a_late_end_leaves_the_next_generation_in_the_bucket(
+    join: Join, raw: Bucket, home: Home
+) -> None:
+    one, other = join("one"), join("other")
+    push(one)
+    other.sync()
+    [first], [late] = poll(one, "w1"), poll(other, "w2")
+    assert ack(one, first)
+    one.retry(["job"])
+    assert ack(other, late)
+    assert raw.get(home.task("mail", "job")) is not None
+    assert [job.generation for job in poll(join("third"))] == [2]
+    assert duplicates(raw, home) == 1
 
 
 def test_a_sync_never_deletes_what_only_one_side_has(join: Join, raw: Bucket, home: Home) -> None:

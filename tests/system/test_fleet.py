@@ -43,3 +43,11 @@ def test_claims_without_a_condition_are_caught(tmp_path: Path) -> None:
     code, said, errors = campaign(tmp_path, *S3, "--kills", "3", "--broken", "claim")
     assert code == 1, said + errors
     assert result(tmp_path)["finished_twice"] > 0
+
+
+@pytest.mark.timeout(180)
+def test_acks_without_a_fence_are_caught(tmp_path: Path) -> None:
+    options = ("--consistency", "strict", "--kills", "25", "--broken", "fence")
+    code, said, errors = campaign(tmp_path, *S3, *options)
+    assert code == 1, said + errors
+    assert result(tmp_path)["finished_twice"] > 0

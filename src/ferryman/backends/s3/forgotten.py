@@ -8,20 +8,23 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from ferryman.backends.files.layout import ENDS
 from ferryman.backends.files.names import name_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ferryman.backends.files.store import Store
+    from ferryman.backends.s3.node import Node
 
 
 class Forgotten:
     """One empty file for each such job, removed once the bucket has forgotten it too."""
 
-    def __init__(self, store: Store) -> None:
-        self._disk = store.disk
-        self._root = f"{store.layout.root}/.forgotten"
+    def __init__(self, node: Node) -> None:
+        self._bucket = node.bucket
+        self._home = node.home
+        self._disk = node.store.disk
+        self._root = f"{node.store.layout.root}/.forgotten"
 
     def add(self, queue: str, name: str) -> None:
         """After the job went away here: a crash in between brings it back, and loses nothing."""
@@ -33,8 +36,13 @@ class Forgotten:
     def has(self, queue: str, name: str) -> bool:
         return self._disk.exists(self._path(queue, name))
 
-    def done(self, queue: str, name: str) -> None:
-        self._disk.unlink(self._path(queue, name))
+    def send(self, queue: str, name: str) -> None:
+        """Let the bucket forget what was deleted here, before the id begins another life."""
+        if self.has(queue, name):
+            records = [self._home.record(queue, state, name) for state in ENDS]
+            pending = [self._home.task(queue, name), self._home.lease(queue, name)]
+            self._bucket.delete_many([*pending, *records])
+            self._disk.unlink(self._path(queue, name))
 
     def all(self) -> Iterator[tuple[str, str]]:
         """Queues and names."""

@@ -94,6 +94,12 @@ class Mirror:
             self._rewrite(place, seen, sight)
         self._node.doubts.end(place.folders.queue, place.name)
 
+    def show(self, place: Held, seen: Sight | None, sight: Sight) -> None:
+        """Show it in a locked folder, whatever that tells. What has no task is no job yet."""
+        if seen is None:
+            self._store.put_in(place, "history.json", _history(sight), sync=False)
+        self._rewrite(place, seen, sight)
+
     def read(self, place: Place) -> Sight | None:
         """A job as the local tree has it; None if there is none or its files are torn.
 
@@ -122,9 +128,10 @@ class Mirror:
         except Unreadable:
             return None, True
         s3: dict[str, Any] = facts.get("s3") or {}
-        if s3 and revision != facts.get("revision", 0):
+        if self._strict and s3 and revision != facts.get("revision", 0):
             return None, False
         sight = Sight(row, s3.get("task"), s3.get("lease"), s3.get("change", 0))
+        sight.raised = s3.get("raised", 0)
         if self._strict and not s3.get("leased"):
             return sight, True
         lease = None if lease_text is None else Lease.read(lease_text)
@@ -284,5 +291,7 @@ def _history(sight: Sight) -> bytes:
         row = sight.fork()
         row.fence, row.attempts, row.state = row.fence - 1, row.attempts - 1, State.PENDING
     s3 = {"task": sight.task, "lease": sight.hold, "change": sight.change, "leased": leased}
+    if sight.raised:
+        s3["raised"] = sight.raised
     text = history_text(row).decode().rstrip().removesuffix("}").rstrip()
     return f'{text},\n  "s3": {json.dumps(s3)}\n}}\n'.encode()

@@ -139,6 +139,9 @@ class RelaxedBackend(FileBackend):
         return acted
 
     def retry(self, ids: Sequence[str]) -> Sequence[Acted]:
+        with self._store.verb():
+            for name, queue in self._where(ids).items():
+                self._relay.records.note_retry(queue, name)
         acted = super().retry(ids)
         self._carry([partial(self._send_state, each.id) for each in acted if not each.refused])
         return acted
@@ -166,10 +169,10 @@ class RelaxedBackend(FileBackend):
         limit: int = 10_000,
     ) -> int:
         with self._store.verb():
-            before = self._relay.records()
+            before = self._relay.records.names()
         pruned = super().prune(older_than=older_than, states=states, keep=keep, limit=limit)
         if pruned:
-            gone = before - self._relay.records()
+            gone = before - self._relay.records.names()
             self._forget((name, queue) for queue, name in sorted(gone))
         return pruned
 
@@ -202,7 +205,7 @@ class RelaxedBackend(FileBackend):
     def _send_end(self, settlement: Settlement) -> None:
         for child in settlement.children:
             self._relay.send_task(child.queue, name_of(child.id))
-        self._relay.send_record(settlement.queue, name_of(settlement.job_id))
+        self._relay.records.send(settlement.queue, name_of(settlement.job_id))
 
     def _send_state(self, job_id: str) -> None:
         """Carry a job that an operator ended, or began again."""
@@ -211,7 +214,7 @@ class RelaxedBackend(FileBackend):
             return
         folders, row = found
         if row.state.terminal:
-            self._relay.send_record(folders.queue, name_of(job_id))
+            self._relay.records.send(folders.queue, name_of(job_id))
         elif row.state is State.PENDING:
             self._relay.send_task(folders.queue, name_of(job_id))
 
@@ -224,7 +227,7 @@ class RelaxedBackend(FileBackend):
         """Let the bucket forget jobs (name, queue) that are gone here; those that are not stay."""
         with self._store.verb():
             gone = [(queue, name) for name, queue in jobs if self._relay.note_gone(queue, name)]
-        self._carry([partial(self._relay.send_gone, queue, name) for queue, name in gone])
+        self._carry([partial(self._relay.forgotten.send, queue, name) for queue, name in gone])
 
     def _carry(self, acts: Sequence[Callable[[], object]]) -> None:
         """Do it while the bucket answers; what could not be done is found by the next pass."""

@@ -31,7 +31,8 @@ class Sight:
     `task` and `hold` are the etags of its `task.json` and `lease.json`, None where there is none;
     `change` is the number of the hold's version. `owed`: whoever ended it has not tidied up;
     `recorded`: its finished record stands. `gone`: it was deleted, or `moved` to another queue.
-    `at` is when the hold was written.
+    `at` is when the hold was written. `raised` (relaxed) is by how much the row's fence is higher
+    than in the bucket, because this node has used the numbers in between.
     """
 
     row: Row
@@ -45,6 +46,7 @@ class Sight:
     moved: Mapping[str, Any] | None = None
     at: float = 0.0
     records: Mapping[State, str] = field(default_factory=dict)
+    raised: int = 0
 
     def fork(self) -> Row:
         """A copy of the row to change; this one stays what was seen."""
