@@ -34,7 +34,8 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "-n", str(os.cpu_count())]
-        command += ["tests/conformance", "-k", "not the_suite_can_see", f"--junitxml={report}"]
+        command += ["tests/conformance", "tests/system/test_relaxed_s3.py"]
+        command += ["-k", "not the_suite_can_see", f"--junitxml={report}"]
         code = subprocess.run([*command, *arguments], cwd=ROOT, check=False).returncode
         if code == 0:
             text = page(PAGE.read_text(), runs(report))

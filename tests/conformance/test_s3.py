@@ -13,6 +13,7 @@ from ferryman.testing.conformance.handoff import HandOff
 from ferryman.testing.conformance.ids import Ids
 from ferryman.testing.conformance.lifecycle import Lifecycle
 from ferryman.testing.conformance.reap import Reap
+from tests.conformance.relaxed_node import RelaxedNode
 from tests.servers.faults import cut_before
 from tests.servers.kinds import BUCKET
 from tests.servers.line import FOREVER, Line
@@ -21,13 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ferryman.queue.contract import Backend
     from ferryman.testing.conformance.outage import TakesAway
     from tests.servers.shared import Server
 
 
 class TestS3(Conformance):
-    many, jobs, pairs = 40, 40, 20
+    many, jobs, pairs, rounds, kills = 40, 40, 20, 10, 2
 
     @pytest.fixture
     def url(self, ministack: Server, aws_settings: None, memory_folder: Path) -> str:
@@ -55,29 +55,8 @@ class TestS3(Conformance):
         return cut_off
 
 
-class TestS3Relaxed(Conformance):
-    """One relaxed node: files, with a bucket to which everything is carried."""
-
-    many, jobs, pairs = 40, 40, 20
-
-    @pytest.fixture
-    def url(self, ministack: Server, aws_settings: None, memory_folder: Path) -> str:
-        endpoint = quote(ministack.address, safe="")
-        options = f"root={memory_folder}/queues&consistency=relaxed&endpoint={endpoint}"
-        return f"s3://{BUCKET}/{new_id()}?{options}"
-
-    @pytest.fixture
-    def outage(self, backend: Backend, memory_folder: Path) -> TakesAway:
-        """Without the bucket it works on; without its folder it cannot."""
-
-        @contextmanager
-        def moved_away() -> Iterator[None]:
-            root, away = memory_folder / "queues", memory_folder / "away"
-            root.rename(away)
-            yield
-            away.rename(root)
-
-        return moved_away
+class TestS3RelaxedInShort(RelaxedNode, Ids, Fence, HandOff, Reap, Lifecycle):
+    """The cases that stand most on what a node carries; all others are in `make test-system`."""
 
 
 class TestS3OnSeaweedFS(Ids, Fence, HandOff, Reap, Lifecycle):

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from ferryman.queue.contract import Backend
 
-KILLS = 6
 
 Facts = defaultdict[str, set[str]]
 
@@ -48,7 +47,7 @@ class Crash(Store):
     ) -> None:
         chance = random.Random(seed())  # noqa: S311
         facts: Facts = defaultdict(set)
-        for number in range(KILLS):
+        for number in range(self.kills):
             work_and_be_killed(mortals, f"mortal-{number}", chance, facts)
             with reopened(mortals) as (store, _):
                 assert_all_survived(store, facts)

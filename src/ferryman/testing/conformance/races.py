@@ -41,7 +41,7 @@ class Races(Store):
 
     def test_every_claim_of_a_job_has_its_own_fence(self, real: Backend) -> None:
         several(real, 20, max_attempts=1_000)
-        found = together(*(partial(churn, real, f"w{number}", 40) for number in range(4)))
+        found = together(*(partial(churn, real, f"w{n}", self.rounds) for n in range(4)))
         fences = Counter(claim for claims_of_one in found for claim in claims_of_one)
         assert max(fences.values()) == 1
 
@@ -134,13 +134,13 @@ class Races(Store):
 
     def test_a_counter_in_a_cell_loses_no_increment(self, real: Backend) -> None:
         needs(real, "cells")
-        together(*(partial(count_up, real, 40) for _ in range(4)))
+        together(*(partial(count_up, real, self.rounds) for _ in range(4)))
         [cell] = real.read_cells("counter")
-        assert (cell.value, cell.version) == ("160", 160)
+        assert (cell.value, cell.version) == (str(4 * self.rounds), 4 * self.rounds)
 
     def test_counts_equal_a_recount_after_a_crowd(self, real: Backend) -> None:
         several(real, 50, max_attempts=1_000)
-        together(*(partial(churn, real, f"w{number}", 30) for number in range(4)))
+        together(*(partial(churn, real, f"w{n}", self.rounds) for n in range(4)))
         assert counted(real) == recount(real)
 
 

@@ -26,6 +26,10 @@ class Store:
     jobs: ClassVar[int] = 300
     pairs: ClassVar[int] = 200
     """Jobs that two threads or processes want at once, in each of the races."""
+    rounds: ClassVar[int] = 40
+    """How often each of several threads does the same to one job or cell."""
+    kills: ClassVar[int] = 6
+    """Processes that one case kills one after the other."""
 
     @pytest.fixture
     def url(self) -> str:
