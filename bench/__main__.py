@@ -30,8 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
     backends = [asked.backend] if asked.backend else list(BACKENDS)
     events = list(programme(backends, long=asked.long))
-    with progress_on(len(events) * asked.runs) as watcher:
-        results = hold(events, _sizes(asked), runs=asked.runs, watcher=watcher)
+    runs = asked.runs or (1 if asked.long else RUNS)
+    with progress_on(len(events) * runs) as watcher:
+        results = hold(events, _sizes(asked), runs=runs, watcher=watcher)
     output = asked.output or HERE / ("long.json" if asked.long else "results.json")
     output.write_text(as_json(results))
     text = as_json(results) if asked.json else f"{machine()}, {load()}\n\n{table(results)}\n"
@@ -51,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--long", action="store_true", help=f"backlogs of up to {LONG_BACKLOG:,} jobs"
     )
-    parser.add_argument("--runs", type=int, default=RUNS, help=f"of each workload ({RUNS})")
+    parser.add_argument("--runs", type=int, help=f"of each workload ({RUNS}; long ones, 1)")
     parser.add_argument("--jobs", type=int, help="this many in each workload, to try it out")
     parser.add_argument("--json", action="store_true", help="print the results instead of a table")
     parser.add_argument("--output", type=Path, help="where to write them (bench/results.json)")

@@ -123,7 +123,12 @@ def pauses(evidence: Evidence) -> Iterator[Finding]:
         until = min(resumes, default=pause.at) - evidence.terms.clock
         for start in claims:
             if start.queue == pause.id and pause.at < start.claimed_at < until:
-                yield Finding(start.id, f"claimed from {pause.id} while the queue was paused")
+                after, before = start.claimed_at - pause.at, until - start.claimed_at
+                yield Finding(
+                    start.id,
+                    f"claimed from {pause.id} {after:.3f} s after the queue was paused and "
+                    f"{before:.3f} s before it was resumed",
+                )
 
 
 def deadlines(evidence: Evidence) -> Iterator[Finding]:

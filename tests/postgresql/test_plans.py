@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +74,7 @@ def poll_values(**values: Any) -> dict[str, Any]:
         "worker": "w2",
         "queues": ["mail", "post"],
         "limits": [10, 10],
+        "floors": [-math.inf, 0.0],
         "lease": 60.0,
         "turn": 0,
         "skip_tasks": [],
@@ -83,6 +86,7 @@ def poll_values(**values: Any) -> dict[str, Any]:
 def test_a_poll_follows_the_index_of_the_claims_order(explained: Explained) -> None:
     plan = explained.run("poll", poll_values())
     assert "Index Scan using ready on jobs" in plan
+    assert re.search(r"Index Cond: .*ready_at >= wanted.floor", plan)
     assert "Seq Scan on jobs" not in plan
 
 

@@ -8,6 +8,7 @@ from ferryman.backends.postgresql import browse, history, ledger
 from ferryman.backends.postgresql.cells import write_cell
 from ferryman.backends.postgresql.connection import Database
 from ferryman.backends.postgresql.diagnosis import diagnose
+from ferryman.backends.postgresql.floors import Floors
 from ferryman.backends.postgresql.heartbeat import heartbeat
 from ferryman.backends.postgresql.joined import joined
 from ferryman.backends.postgresql.operators import operate
@@ -55,6 +56,7 @@ class PostgresqlBackend:
     def __init__(self, location: Location, clock: Clock) -> None:
         self._database = Database(location, clock, injected=not isinstance(clock, SystemClock))
         self._watch = Watch(self._database)
+        self._floors = Floors(self._database)
         self._capabilities = Capabilities(
             backend="postgresql",
             durable=True,
@@ -98,7 +100,15 @@ class PostgresqlBackend:
         turn: int = 0,
         skip_tasks: Collection[str] = (),
     ) -> Sequence[Job]:
-        return poll(self._database, worker, queues, lease=lease, turn=turn, skip_tasks=skip_tasks)
+        return poll(
+            self._database,
+            self._floors,
+            worker,
+            queues,
+            lease=lease,
+            turn=turn,
+            skip_tasks=skip_tasks,
+        )
 
     def claim(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from ferryman.backends.sql.rows import claim_order, job_of
@@ -10,11 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from ferryman.backends.postgresql.connection import Database
+    from ferryman.backends.postgresql.floors import Floors
     from ferryman.job import Job
 
 
 def poll(
     database: Database,
+    floors: Floors,
     worker: str,
     queues: Mapping[str, int],
     *,
@@ -26,17 +29,21 @@ def poll(
     wanted = [queue for queue, limit in queues.items() if limit > 0]
     if not wanted:
         return []
-    rows = database.write(
-        "poll",
-        {
-            "worker": worker,
-            "queues": wanted,
-            "limits": [queues[queue] for queue in wanted],
-            "lease": lease,
-            "turn": turn,
-            "skip_tasks": list(skip_tasks),
-            "now": database.given_now,
-        },
-    )
+    values = {
+        "worker": worker,
+        "queues": wanted,
+        "limits": [queues[queue] for queue in wanted],
+        "floors": floors.of(wanted),
+        "lease": lease,
+        "turn": turn,
+        "skip_tasks": list(skip_tasks),
+        "now": database.given_now,
+    }
+    started = time.monotonic()
+    rows = database.write("poll", values)
+    if not rows and floors.lift():
+        rows = database.write("poll", values | {"floors": floors.of(wanted)})
     # The database answers in an order of its own.
-    return [job_of(row) for row in sorted(rows, key=claim_order)]
+    jobs = [job_of(row) for row in sorted(rows, key=claim_order)]
+    floors.learn(jobs, time.monotonic() - started)
+    return jobs

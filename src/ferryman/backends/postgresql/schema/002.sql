@@ -73,10 +73,12 @@ BEGIN
 END
 $$;
 
+-- `floors` are the least `ready_at` to look at, one for each queue.
 CREATE FUNCTION poll(
     worker text,
     queues text[],
     limits integer[],
+    floors double precision[],
     lease double precision,
     turn bigint,
     skip_tasks text[],
@@ -116,7 +118,7 @@ BEGIN
         RETURN QUERY
         WITH chosen AS MATERIALIZED (
             SELECT first.seq
-            FROM unnest(queues, limits) AS wanted (name, n)
+            FROM unnest(queues, limits, floors) AS wanted (name, n, floor)
             CROSS JOIN LATERAL (
                 SELECT seq
                 FROM jobs
@@ -124,6 +126,7 @@ BEGIN
                     AND state = 'pending'
                     AND NOT scheduled
                     AND fence >= 0
+                    AND ready_at >= wanted.floor
                     AND ready_at <= moment
                     AND (deadline IS NULL OR deadline > moment)
                 ORDER BY priority DESC, ready_at, seq

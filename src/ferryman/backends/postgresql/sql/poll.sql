@@ -1,5 +1,5 @@
 -- Claims due jobs for a worker.
 SELECT {job}
 FROM {schema}.poll(
-    %(worker)s, %(queues)s, %(limits)s, %(lease)s, %(turn)s, %(skip_tasks)s, %(now)s
+    %(worker)s, %(queues)s, %(limits)s, %(floors)s, %(lease)s, %(turn)s, %(skip_tasks)s, %(now)s
 )
