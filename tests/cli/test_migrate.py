@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ferryman.ids import new_id
 from ferryman.queue.open import open_backend
+from tests.servers.sqs import sqs_url
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     import psycopg
 
     from tests.cli.conftest import Run
+    from tests.servers.shared import Server
 
 
 def test_a_store_is_made_and_found_up_to_date(run: Run, home: Path) -> None:
@@ -54,3 +57,18 @@ def test_nothing_is_printed_for_a_version_that_is_current(run: Run, home: Path) 
 @pytest.mark.parametrize("url", ["memory://", "file:///nowhere"])
 def test_a_store_without_sql_says_so(run: Run, home: Path, url: str) -> None:
     assert "needs no SQL" in run("migrate", "--sql", "--url", url, code=4).stderr
+
+
+def test_the_queues_of_sqs_are_made_on_request(
+    run: Run, home: Path, ministack: Server, aws_settings: None
+) -> None:
+    url = sqs_url(ministack, new_id().replace("-", ""), f"sqlite:///{home}/ledger.db")
+    shown = run("migrate", "--url", url.replace("create=1", "create=0"), "-q", "mail").stdout
+    names = [line.partition("_")[2] for line in shown.splitlines()[:-1]]
+    assert names == ["mail_high", "mail", "mail_low"]
+    assert shown.endswith("is up to date\n")
+
+
+def test_a_store_that_makes_queues_by_itself_says_so(run: Run, home: Path) -> None:
+    refused = run("migrate", "--url", "sqlite:///new.db", "--queue", "mail", code=4)
+    assert "makes a queue with its first job" in refused.stderr

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ferryman.cli.options import Json, Url, opened, plain_typer, store_url
 from ferryman.cli.output import put, put_json
+from ferryman.errors import Unsupported
 from ferryman.queue.open import safe_url, schema_of
+from ferryman.queue.provisioning import Provisioned
+
+if TYPE_CHECKING:
+    from ferryman.queue.contract import Backend
 
 app = plain_typer()
 
@@ -23,6 +28,12 @@ def migrate(
         int,
         typer.Option("--from", metavar="VERSION", min=0, help="With --sql: what is there already."),
     ] = 0,
+    queue: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--queue", "-q", help="On sqs://: make what this queue needs. May be given often."
+        ),
+    ] = None,
     url: Url = None,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +47,17 @@ def migrate(
         return
     with opened(url, create=True) as backend:
         kind = backend.capabilities.backend
+        made = _provision(backend, queue) if queue else []
     if as_json:
-        put_json({"store": name, "backend": kind, "up_to_date": True})
+        more = {"made": made} if queue else {}
+        put_json({"store": name, "backend": kind, "up_to_date": True, **more})
     else:
+        for each in made:
+            put(each)
         put(f"{name} is up to date")
+
+
+def _provision(backend: Backend, queues: list[str]) -> list[str]:
+    if not isinstance(backend, Provisioned):
+        raise Unsupported(f"{backend.capabilities.backend} makes a queue with its first job")
+    return list(backend.provision(queues))

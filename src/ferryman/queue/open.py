@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from ferryman.clock import SystemClock
 from ferryman.errors import BackendRejected, Unsupported
@@ -21,10 +21,14 @@ BACKENDS: dict[str, tuple[str, str | None]] = {
     "file": ("ferryman.backends.files", None),
     "s3": ("ferryman.backends.s3", "s3"),
     "postgresql": ("ferryman.backends.postgresql", "postgresql"),
+    "sqs": ("ferryman.backends.sqs", "sqs"),
 }
 
 
 _SECRETS = re.compile(r"((?:^|&)[^=&]*(?:password|secret|token)[^=&]*=)[^&]*", re.IGNORECASE)
+
+# A URL inside a URL has a password of its own.
+_LEDGER = re.compile(r"((?:^|&)ledger=)([^&]*)")
 
 # A password that was not encoded: the / ? or # in it ends what a URL takes for user and password.
 _UNENCODED = re.compile(
@@ -64,8 +68,12 @@ def _module_of(url: str) -> Any:
 def safe_url(url: str) -> str:
     """The URL without passwords, fit for logs and pages."""
     parts = urlsplit(_UNENCODED.sub(r"\1:***@", url))
-    query = _SECRETS.sub(r"\1***", parts.query)
+    query = _LEDGER.sub(_safe_ledger, _SECRETS.sub(r"\1***", parts.query))
     netloc = parts.netloc
     if parts.password is not None:
         netloc = f"{parts.username or ''}:***@{netloc.rpartition('@')[2]}"
     return parts._replace(netloc=netloc, query=query).geturl() if netloc or query else url
+
+
+def _safe_ledger(option: re.Match[str]) -> str:
+    return option[1] + quote(safe_url(unquote(option[2])), safe="*")

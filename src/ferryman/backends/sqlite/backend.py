@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from ferryman.backends.sqlite import browse, cells, history
+from ferryman.backends.sqlite import browse, cells, history, ledger
 from ferryman.backends.sqlite.connection import Database
 from ferryman.backends.sqlite.diagnosis import diagnose
 from ferryman.backends.sqlite.heartbeat import heartbeat
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
     from ferryman.queue.diagnosis import Finding
     from ferryman.queue.heartbeat import Beat, Pulse
+    from ferryman.queue.ledger import Notice
     from ferryman.queue.settlement import Receipt, Settlement
     from ferryman.queue.view import View
 
@@ -95,6 +96,24 @@ class SqliteBackend:
             due = poll(tx, worker, chosen, lease=lease, turn=turn, skip_tasks=skip_tasks)
         with self._database.peeking() as connection:
             return read_claimed(connection, worker, due)
+
+    def claim(
+        self,
+        worker: str,
+        ids: Mapping[str, Collection[str]],
+        *,
+        lease: float,
+        turn: int = 0,
+        skip_tasks: Collection[str] = (),
+    ) -> Sequence[Job]:
+        with self._writing() as tx:
+            due = ledger.claim(tx, worker, ids, lease=lease, turn=turn, skip_tasks=skip_tasks)
+        with self._database.peeking() as connection:
+            return read_claimed(connection, worker, due)
+
+    def pending(self, ids: Collection[str]) -> Sequence[Notice]:
+        with self._database.reading() as connection:
+            return ledger.pending(connection, ids)
 
     def heartbeat(
         self, worker: str, beats: Sequence[Beat], *, lease: float, answered: int = -1

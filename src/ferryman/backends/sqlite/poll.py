@@ -34,18 +34,26 @@ def poll(
     skip_tasks: Collection[str],
 ) -> list[Due]:
     """Claim at most the given number from each queue, in order."""
-    paused = _paused(tx.run("paused_queues"))
-    values = {"worker": worker, "turn": turn, "now": tx.now, "expires_at": tx.now + lease}
+    paused = paused_queues(tx.run("paused_queues"))
     claimed: list[Due] = []
     for queue, limit in queues.items():
         if limit > 0 and queue not in paused:
             promote(tx, queue)
             tasks = _ready_tasks(tx, queue).difference(skip_tasks)
-            if due := _first(tx, tasks, limit, {**values, "queue": queue}):
-                tx.run("lease", {**values, "seqs": _seqs(due)})
-                tx.tally.move(queue, State.PENDING, State.PROCESSING, len(due))
-                claimed += due
+            due = _first(tx, tasks, limit, {"now": tx.now, "queue": queue})
+            take(tx, queue, due, worker=worker, lease=lease, turn=turn)
+            claimed += due
     return claimed
+
+
+def take(
+    tx: Transaction, queue: str, due: Sequence[Due], *, worker: str, lease: float, turn: int
+) -> None:
+    """Make claims of jobs that this transaction has found to be ready."""
+    if due:
+        values = {"worker": worker, "turn": turn, "now": tx.now, "expires_at": tx.now + lease}
+        tx.run("lease", {**values, "seqs": _seqs(due)})
+        tx.tally.move(queue, State.PENDING, State.PROCESSING, len(due))
 
 
 def read_claimed(connection: sqlite3.Connection, worker: str, claimed: Sequence[Due]) -> list[Job]:
@@ -109,7 +117,7 @@ def claimable(
 
     A read, so that idle workers neither take the write lock nor wake each other for nothing.
     """
-    paused = _paused(connection.execute(SQL["paused_queues"]))
+    paused = paused_queues(connection.execute(SQL["paused_queues"]))
     found: set[str] = set()
     due: list[float] = []
     for queue in queues:
@@ -123,5 +131,6 @@ def claimable(
     return found, min(due, default=None)
 
 
-def _paused(rows: Iterable[tuple[str]]) -> set[str]:
+def paused_queues(rows: Iterable[tuple[str]]) -> set[str]:
+    """The queues that nobody may claim from, from the statement of that name."""
     return {queue for (queue,) in rows}

@@ -28,6 +28,8 @@ class Store:
     """Jobs that two threads or processes want at once, in each of the races."""
     rounds: ClassVar[int] = 40
     """How often each of several threads does the same to one job or cell."""
+    soon: ClassVar[float] = 0.05
+    """Seconds within which another process's push wakes a waiter, unless a server takes longer."""
     kills: ClassVar[int] = 6
     """Processes that one case kills one after the other."""
 

@@ -1,0 +1,1 @@
+"""What the services of AWS have in common: how they are reached, and how they fail."""

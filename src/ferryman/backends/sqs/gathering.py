@@ -1,0 +1,66 @@
+"""Receiving messages: the most urgent first, several requests at once where there are many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ferryman.backends.sqs.calls import BATCH
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ferryman.backends.sqs.calls import Calls, Delivery
+    from ferryman.backends.sqs.inbox import Inbox
+    from ferryman.backends.sqs.queues import Queues
+    from ferryman.clock import Clock
+
+_RECEIVERS: Final = 8
+# Every so many seconds the least urgent line is looked at first, or it might wait for ever.
+_TURN_ROUND: Final = 10.0
+
+
+class Gathering:
+    """Takes messages out of the inbox and out of SQS."""
+
+    def __init__(self, calls: Calls, queues: Queues, inbox: Inbox, clock: Clock) -> None:
+        self._calls = calls
+        self._queues = queues
+        self._inbox = inbox
+        self._clock = clock
+        self._turned: dict[str, float] = {}
+
+    def gather(self, limits: Mapping[str, int], *, hold: int) -> Mapping[str, Sequence[Delivery]]:
+        """At most so many messages of each queue, hidden from others for `hold` seconds.
+
+        Fewer than asked for means that SQS had no more to give at this moment.
+        """
+        answers = self._calls.each(lambda wanted: self._one(*wanted, hold), limits.items())
+        return dict(zip(limits, answers, strict=True))
+
+    def _one(self, queue: str, limit: int, hold: int) -> Sequence[Delivery]:
+        found = list(self._inbox.take(queue, limit))
+        for place in self._in_order(queue):
+            at_once = BATCH
+            while len(found) < limit:
+                want = min(limit - len(found), at_once)
+                more = self._receive(place, queue, want, hold)
+                found += more
+                if len(more) < want:
+                    break
+                # A full answer promises more: then several ask at once.
+                at_once = BATCH * _RECEIVERS
+        return found
+
+    def _in_order(self, queue: str) -> Sequence[str]:
+        places, now = self._queues.places(queue), self._clock.now()
+        if len(places) > 1 and now >= self._turned.setdefault(queue, now) + _TURN_ROUND:
+            self._turned[queue] = now
+            return places[::-1]
+        return places
+
+    def _receive(self, place: str, queue: str, want: int, hold: int) -> Sequence[Delivery]:
+        shares = [min(BATCH, want - start) for start in range(0, want, BATCH)]
+        answers = self._calls.each(
+            lambda share: self._calls.receive(place, queue, share, hold=hold), shares
+        )
+        return [delivery for answer in answers for delivery in answer]
