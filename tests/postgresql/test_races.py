@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -290,7 +291,9 @@ def test_two_batches_in_opposite_orders_both_end(
 
 def poll_in(tx: Transaction) -> object:
     values: dict[str, Any] = {"worker": "w1", "queues": ["mail"], "limits": [1], "lease": 60.0}
-    return tx.rows("poll", {**values, "turn": 0, "skip_tasks": [], "now": None})
+    return tx.rows(
+        "poll", {**values, "floors": [-math.inf], "turn": 0, "skip_tasks": [], "now": None}
+    )
 
 
 def test_a_job_is_dated_after_the_end_of_the_one_that_held_its_key(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +57,22 @@ def push(store: Ferry, task: str, path: Path) -> Any:
     return store.push(task, str(path), queue="default", retry=Retry(3, base=0))
 
 
+def freeze(process: Process, database: Path) -> None:
+    """Stop it, but not amid a transaction of SQLite's: nobody else could write until it goes on."""
+
+    def stopped() -> bool:
+        process.send_signal(signal.SIGSTOP)
+        with closing(sqlite3.connect(database, isolation_level=None, timeout=0.5)) as other:
+            try:
+                other.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                process.send_signal(signal.SIGCONT)
+                return False
+            return True
+
+    wait_until(stopped, timeout=20, what="a moment between its transactions")
+
+
 def started(path: Path, claim: int = 1) -> None:
     wait_until(Path(f"{path}.started.{claim}").exists, timeout=20, what=f"claim {claim} to start")
 
@@ -66,7 +84,7 @@ def test_a_worker_stopped_for_two_leases_gets_lease_lost_and_the_job_ends_once(
     handle = push(store, "hold", go)
     frozen = spawn(lease=1.5)
     started(go, 1)
-    os.kill(frozen.pid, signal.SIGSTOP)
+    freeze(frozen, tmp_path / "jobs.db")
     other = spawn(lease=1.5)
     started(go, 2)
     go.touch()

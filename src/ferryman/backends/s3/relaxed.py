@@ -22,8 +22,9 @@ from ferryman.backends.s3.skew import NoSkew, Skew
 from ferryman.backends.s3.status import publish
 from ferryman.backends.s3.sync import LOOK, Passed
 from ferryman.clock import SystemClock
-from ferryman.errors import BackendUnavailable, Unsupported
+from ferryman.errors import BackendUnavailable
 from ferryman.job import State
+from ferryman.queue.joining import no_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -86,10 +87,7 @@ class RelaxedBackend(FileBackend):
         self, messages: Sequence[Message], *, connection: object | None = None
     ) -> Sequence[Pushed]:
         if connection is not None:
-            raise Unsupported(
-                "s3 relaxed: push cannot join a transaction, there is no database behind it; "
-                "push without connection=, or use an SQL backend on the same database"
-            )
+            raise no_database("s3 relaxed", "push(connection=…)")
         with self._store.verb():
             before = self._where([message.id for message in messages if message.replace])
         pushed = super().push(messages)

@@ -23,9 +23,9 @@ from ferryman.backends.s3.sight import find
 from ferryman.backends.s3.status import publish
 from ferryman.backends.s3.watch import Watch
 from ferryman.clock import SystemClock
-from ferryman.errors import Unsupported
 from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.capabilities import Capabilities
+from ferryman.queue.joining import no_database
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -78,10 +78,7 @@ class StrictBackend:
         self, messages: Sequence[Message], *, connection: object | None = None
     ) -> Sequence[Pushed]:
         if connection is not None:
-            raise Unsupported(
-                "s3: push cannot join a transaction, there is no database behind it; "
-                "push without connection=, or use an SQL backend on the same database"
-            )
+            raise no_database("s3", "push(connection=…)")
         with self._node.timed():
             pushed = push(self._node, messages)
         self._watch.ring()
