@@ -18,7 +18,7 @@ class Capabilities:
     order: Literal["strict", "strict per claim", "windowed", "by label"]
     """How exactly priority, ready_at and push order are followed."""
     transactional_push: bool
-    """`push(connection=…)` joins the caller's transaction."""
+    """`push(connection=…)` and `job.ack(connection=…)` join the caller's transaction."""
     fenced: bool = True
     """A worker whose lease is lost cannot record anything."""
     max_delay: float | None = None

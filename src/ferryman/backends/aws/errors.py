@@ -18,13 +18,13 @@ DRIVER_ERRORS: Final = (boto.BotoCoreError, boto.ClientError, ResponseParserErro
 
 SETTINGS: Final = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile (AWS_PROFILE) or a role"
 
-_NOT_SENT: Final = (
+NOT_SENT: Final = (
     boto.EndpointConnectionError,
     boto.ConnectTimeoutError,
     boto.ProxyConnectionError,
 )
 # A reply that breaks off, never comes or cannot be read says nothing about the request.
-_NO_ANSWER: Final = (
+NO_ANSWER: Final = (
     boto.HTTPClientError,
     boto.SSLError,
     boto.IncompleteReadError,
@@ -38,7 +38,7 @@ _NO_CREDENTIALS: Final = (
     boto.NoAuthTokenError,
 )
 # Roles and single sign-on: what they wait for comes back without us.
-_CREDENTIALS_LATE: Final = (
+CREDENTIALS_LATE: Final = (
     boto.CredentialRetrievalError,
     boto.TokenRetrievalError,
     boto.MetadataRetrievalError,
@@ -72,21 +72,27 @@ class Wording:
         """The error of the contract for one of the driver's; `doing` names request and object."""
         if isinstance(error, boto.ParamValidationError):
             return error  # a mistake of ours must surface as what it is
-        reason = self._reason(error)
+        reason = self.reason(error)
         if self._lasts(error):
             return BackendRejected(f"{doing}: {reason}")
         return BackendUnavailable(f"{doing}: {reason}; try again")
 
     def _lasts(self, error: Exception) -> bool:
         if isinstance(error, boto.ClientError):
-            if (code := code_of(error)) in self._passing:
+            code = code_of(error)
+            if self.passes(code):
                 return False
             return code in self._lasting or 300 <= status_of(error) < 429
-        if isinstance(error, (*_NOT_SENT, *_CREDENTIALS_LATE)):
+        if isinstance(error, (*NOT_SENT, *CREDENTIALS_LATE)):
             return False
-        return not (isinstance(error, _NO_ANSWER) and "CERTIFICATE" not in str(error))
+        return not (isinstance(error, NO_ANSWER) and "CERTIFICATE" not in str(error))
 
-    def _reason(self, error: Exception) -> str:
+    def passes(self, code: str) -> bool:
+        """Whether an error of this name heals without anybody's doing at the server."""
+        return code in self._passing
+
+    def reason(self, error: Exception) -> str:
+        """What happened and what to do, without secrets."""
         code = code_of(error)
         if known := self._lasting.get(code) or self._passing.get(code):
             return f"{known} ({code})"
@@ -95,12 +101,12 @@ class Wording:
             return f"the server answered {status_of(error)} {code} {said[:200]}".rstrip()
         if isinstance(error, _NO_CREDENTIALS):
             return f"no AWS credentials were found: set {SETTINGS}"
-        if isinstance(error, _NOT_SENT):
+        if isinstance(error, NOT_SENT):
             return (
                 f"the server cannot be reached ({type(error).__name__}): see that it runs and that "
                 "endpoint and region are right"
             )
-        if isinstance(error, _NO_ANSWER):
+        if isinstance(error, NO_ANSWER):
             return f"the server's answer broke off or did not come ({type(error).__name__})"
         # The texts of the driver's own errors may quote settings, and among them secrets.
         return type(error).__name__

@@ -10,11 +10,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from ferryman.backends.aws.errors import DRIVER_ERRORS
 from ferryman.backends.s3.answers import Lost
 from ferryman.backends.s3.calls import MOST_DELETED, Calls
 from ferryman.backends.s3.client import Client
 from ferryman.backends.s3.clock import ServerClock
-from ferryman.backends.s3.errors import DRIVER_ERRORS, Overtaken, Trouble, translate, trouble_of
+from ferryman.backends.s3.errors import Overtaken, Trouble, translate, trouble_of
 from ferryman.backends.s3.patience import Patience, Tries
 from ferryman.backends.s3.tally import Tally
 from ferryman.clock import SystemClock
