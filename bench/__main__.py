@@ -12,12 +12,14 @@ from bench.contest import hold
 from bench.machine import load, machine
 from bench.programme import BACKENDS, programme
 from bench.progress import progress_on
-from bench.result import as_json
+from bench.result import as_json, read
 from bench.table import table
 from bench.workloads import Sizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from bench.result import Result
 
 RUNS: Final = 5
 HERE: Final = Path(__file__).resolve().parent
@@ -34,10 +36,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with progress_on(len(events) * runs) as watcher:
         results = hold(events, _sizes(asked), runs=runs, watcher=watcher)
     output = asked.output or HERE / ("long.json" if asked.long else "results.json")
-    output.write_text(as_json(results))
+    output.write_text(as_json([*_of_others(output, backends), *results]))
     text = as_json(results) if asked.json else f"{machine()}, {load()}\n\n{table(results)}\n"
     sys.stdout.write(text)
     return 0 if all(result.met for result in results) else 1
+
+
+def _of_others(output: Path, backends: Sequence[str]) -> list[Result]:
+    """What was measured before on backends that were not asked for now: it stays."""
+    known = read(output) if output.exists() else []
+    return [result for result in known if result.backend not in backends]
 
 
 def _sizes(asked: argparse.Namespace) -> Sizes:

@@ -19,6 +19,7 @@ from ferryman.backends.sqlite.settle import ack_all, completed, is_plain_ack, se
 from ferryman.backends.sqlite.transaction import SQL, Transaction
 from ferryman.backends.sqlite.views import create_view
 from ferryman.backends.sqlite.watch import Watch
+from ferryman.backends.sqlite.writing import Writing
 from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.capabilities import Capabilities
 
@@ -266,14 +267,5 @@ class SqliteBackend:
             yield tx
             tx.store_counts()
 
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[Transaction]:
-        # The moment is read under the write lock, so that times follow the order of the commits.
-        with (
-            self._database.writing() as connection,
-            contextlib.closing(Transaction(connection, self._clock.now())) as tx,
-        ):
-            yield tx
-            tx.store_counts()
-        if tx.tally.wakes:
-            self._watch.ring()
+    def _writing(self) -> Writing:
+        return Writing(self._database, self._clock, self._watch)

@@ -58,23 +58,9 @@ class Database:
     def closed(self) -> bool:
         return self._closed
 
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> AbstractContextManager[sqlite3.Connection]:
         """A transaction with the write lock from its start; commits unless the body raises."""
-        self.check_file()
-        with self._writer as connection:
-            self._begin(connection)
-            try:
-                yield connection
-            except BaseException:
-                _roll_back(connection)
-                raise
-            try:
-                connection.execute("COMMIT")
-            except sqlite3.Error as error:
-                _roll_back(connection)
-                self._writer.drop_if_broken(error)
-                raise translate(error, self.path, committing=True) from error
+        return _Writing(self, self._writer)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -166,12 +152,13 @@ class Database:
         connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
         add_functions(connection)
         if version < len(VERSIONS):
-            self._begin(connection)
+            self.begin(connection)
             # Another process may have been faster.
             migrate(connection, identify(connection, self.path))
             connection.execute("COMMIT")
 
-    def _begin(self, connection: sqlite3.Connection) -> None:
+    def begin(self, connection: sqlite3.Connection) -> None:
+        """Take the write lock; others may hold it for as long as our patience lasts."""
         self._patiently(connection, "BEGIN IMMEDIATE")
 
     def _patiently(self, connection: sqlite3.Connection, statement: str) -> sqlite3.Cursor:
@@ -185,6 +172,42 @@ class Database:
                     raise
             time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
             pause = min(pause * 1.3, _LONGEST_PAUSE)
+
+
+class _Writing:
+    """One transaction on the writer. A class, because a generator costs every push 2 µs."""
+
+    __slots__ = ("_connection", "_database", "_writer")
+
+    def __init__(self, database: Database, writer: _Handle) -> None:
+        self._database = database
+        self._writer = writer
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._database.check_file()
+        self._connection = connection = self._writer.__enter__()
+        try:
+            self._database.begin(connection)
+        except BaseException as error:
+            self._writer.__exit__(type(error), error, None)
+            raise
+        return connection
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            self._commit()
+        else:
+            _roll_back(self._connection)
+        self._writer.__exit__(kind, error, trace)
+
+    def _commit(self) -> None:
+        try:
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            _roll_back(self._connection)
+            self._writer.drop_if_broken(error)
+            self._writer.lock.release()
+            raise translate(error, self._database.path, committing=True) from error
 
 
 class _Handle:

@@ -29,6 +29,7 @@ _QUEUE: Final = _COLUMNS.index("queue")
 _SCHEDULED: Final = _COLUMNS.index("scheduled")
 _taken_over = attrgetter(*_FIELDS)
 
+_PENDING: Final = State.PENDING.value
 _WAITING: Final = json.dumps(sorted(WAITING))
 _UNFINISHED: Final = json.dumps(sorted([*WAITING, State.PROCESSING]))
 _ALL: Final = json.dumps(list(State))
@@ -37,6 +38,8 @@ _LONG_AGO: Final = -1.0
 
 def push(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
     """What became of each message, in order."""
+    if len(messages) == 1 and _is_plain(messages[0]):
+        return [_push_new(tx, messages[0])]
     pushed: list[Pushed] = []
     for plain, group in groupby(messages, _is_plain):
         run = list(group)
@@ -53,9 +56,22 @@ def _is_plain(message: Message) -> bool:
     return message.key is None and not message.replace
 
 
+def _push_new(tx: Transaction, message: Message) -> Pushed:
+    """A job, unless one has its id. Most pushes are of one: what they do is kept short."""
+    row = _row(message, tx.now)
+    if not tx.run("push", row).rowcount:
+        return _known_id(tx, message) or Pushed(message.id, "conflict")
+    tx.tally.add(message.queue, _PENDING)
+    if row[_SCHEDULED]:
+        tx.tally.add(message.queue, SCHEDULED)
+    if message.meta:
+        add_meta(tx, [(message.id, message.meta)])
+    return make_pushed(message.id, "created")
+
+
 def _push_plain(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
     """Only ids can collide here, so everything is inserted in one go and the rest found out."""
-    newest = 0 if len(messages) == 1 else tx.run("newest").fetchone()[0]
+    newest = tx.run("newest").fetchone()[0]
     rows = [_row(message, tx.now) for message in messages]
     if tx.run_many("push", rows) == len(messages):
         _count_created(tx, rows)
@@ -67,8 +83,6 @@ def _push_plain(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
 def _sort_out(
     tx: Transaction, messages: Sequence[Message], rows: Sequence[Sequence[Any]], newest: int
 ) -> list[Pushed]:
-    if len(messages) == 1:
-        return [_known_id(tx, messages[0]) or Pushed(messages[0].id, "conflict")]
     new = {job_id for (job_id,) in tx.run("pushed_since", {"seq": newest}).fetchall()}
     pushed, created = [], []
     for message, row in zip(messages, rows, strict=True):
@@ -85,15 +99,7 @@ def _sort_out(
 
 
 def _push_one(tx: Transaction, message: Message) -> Pushed:
-    return _known_id(tx, message) or _known_key(tx, message) or _create(tx, message)
-
-
-def _create(tx: Transaction, message: Message) -> Pushed:
-    row = _row(message, tx.now)
-    tx.run("push", row)
-    _count_created(tx, [row])
-    add_meta(tx, [(message.id, message.meta)])
-    return Pushed(message.id, "created")
+    return _known_id(tx, message) or _known_key(tx, message) or _push_new(tx, message)
 
 
 def _known_id(tx: Transaction, message: Message) -> Pushed | None:
