@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
@@ -88,6 +89,7 @@ class ServerClock:
             self._heard_at = received
 
 
+@lru_cache(maxsize=8)  # for a second every answer says the same
 def _seconds(date: str | None) -> float | None:
     if not date:
         return None

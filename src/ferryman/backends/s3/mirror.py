@@ -94,6 +94,12 @@ class Mirror:
             self._rewrite(place, seen, sight)
         self._node.doubts.end(place.folders.queue, place.name)
 
+    def rewrite(self, place: Held, seen: Sight, sight: Sight) -> None:
+        """Show it in a folder that has been locked since it was read as `seen`."""
+        if not self._over(place.folders, place.name, sight.row):
+            self._rewrite(place, seen, sight)
+        self._node.doubts.end(place.folders.queue, place.name)
+
     def show(self, place: Held, seen: Sight | None, sight: Sight) -> None:
         """Show it in a locked folder, whatever that tells. What has no task is no job yet."""
         if seen is None:
@@ -264,6 +270,8 @@ class Mirror:
         index = self._index(row, place.name)
         if not store.disk.exists(index):
             self._node.desk.index.create(index, content)
+            if store.disk.link(index, "lease.json", at=place.lock):
+                return
         store.put_in(place, "lease.json", content, sync=False)
 
     def _index(self, row: Row, name: str) -> str:

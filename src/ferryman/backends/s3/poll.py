@@ -162,7 +162,7 @@ class Claimer:
             if taken is not None:
                 self._line.done(candidate)
                 node.claims[taken.row.id] = taken
-                node.mirror.write(place, taken)
+                node.mirror.rewrite(place, sight, taken)
                 return taken
             sight = see(node, self._folders.queue, place.name)
             if sight is None:
