@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ferryman.errors import BackendError, BackendUnavailable
+from ferryman.errors import BackendError, BackendUnavailable, FerrymanError
 from ferryman.flow.circuit import Phase
 from ferryman.flow.gate import BreakerGate, PermitGate, RateGate
 from ferryman.lifecycle import Verdict
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ferryman.clock import Clock
     from ferryman.events import Events
+    from ferryman.flow.failure import Failure
     from ferryman.flow.flow import Flow
     from ferryman.flow.gate import Gate
     from ferryman.queue.settlement import Settlement
@@ -191,21 +192,25 @@ class Gates(Loop):
         A failure that counts against a breaker is given back where the breaker was not closed, and
         once for every job where it was: the first failure may be the dependency's.
         """
-        breakers = [gate for gate in self._of(claim) if isinstance(gate, BreakerGate)]
-        failure = claim.failure
-        if claim.ended or not breakers:
-            return settlement
-        well = settlement.verdict is Verdict.ACK
-        blamed = False
-        for gate in breakers:
-            with suppress(BackendError):  # a count that is lost with the store does no harm
-                phase = gate.tell(claim, failure, well=well)
-                counted = failure is not None and gate.breaker.counts(failure)
-                first = phase is not Phase.CLOSED or claim.job.given_back == 0
-                blamed = blamed or (counted and first)
-        if blamed and settlement.verdict is Verdict.NACK:
+        gates = () if claim.ended else self._of(claim)
+        excused = False
+        for gate in gates:
+            with suppress(BackendError):  # what is lost with the store does no harm
+                if isinstance(gate, BreakerGate):
+                    excused = self._tell(gate, claim, settlement) or excused
+                elif isinstance(gate, RateGate):
+                    _postpone(gate, claim.failure)
+        if excused and settlement.verdict is Verdict.NACK:
             return replace(settlement, verdict=Verdict.GIVE_BACK)
         return settlement
+
+    def _tell(self, gate: BreakerGate, claim: Claim, settlement: Settlement) -> bool:
+        """Report to a breaker; whether the job is not to blame."""
+        failure = claim.failure
+        phase = gate.tell(claim, failure, well=settlement.verdict is Verdict.ACK)
+        if failure is None or not gate.breaker.counts(failure):
+            return False
+        return phase is not Phase.CLOSED or claim.job.given_back == 0
 
     def left(self, claims: Iterable[Claim]) -> None:
         """These claims are settled."""
@@ -262,3 +267,10 @@ class Gates(Loop):
     def _rest(self, seconds: float) -> bool:
         """Wait on a lane's thread; False: the worker is stopping."""
         return not self._stopping.wait(seconds)
+
+
+def _postpone(gate: RateGate, failure: Failure | None) -> None:
+    """A service that said when to come again said it to all."""
+    if failure is None or failure.retry_after is None or failure.is_a((FerrymanError,)):
+        return
+    gate.rate.postpone(failure.retry_after)
