@@ -62,7 +62,7 @@ def test_a_handler_that_finds_the_day_spent_is_run_again_the_next_day_uncharged(
 
 def test_what_matters_less_leaves_grants_to_others() -> None:
     with Ferry("memory://", clock=FakeClock()) as ferry:
-        rate = ferry.rate("gemini", "10/d")
+        rate = ferry.rate("gemini", ["20/m", "10/d"])
         rate.take(6, leave=4)
         with pytest.raises(Snooze):
             rate.take(leave=4)

@@ -18,7 +18,7 @@ from tests.flow.service import serving
 if TYPE_CHECKING:
     from pathlib import Path
 
-JOBS, KILLS, JITTER = 600, 8, 0.05
+JOBS, KILLS, JITTER = 400, 6, 0.05
 
 
 @pytest.fixture(params=["sqlite", "file", "postgresql"])

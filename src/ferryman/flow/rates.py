@@ -63,11 +63,11 @@ class Rate:
 
         Waits at most `wait` seconds for them. If that is too short, or the day's are spent, it
         raises `Snooze` until they may be there: a handler that lets it pass gives its job back,
-        uncharged. `leave` grants are left to others: give it to what matters less.
+        uncharged. `leave` of a day's grants stay for others: give it to what matters less.
         """
-        most = min(quota.count for quota in self.tally.quotas)
-        check_int("count", count, 1, most)
-        check_int("leave", leave, 0, most - count)
+        check_int("count", count, 1, min(quota.count for quota in self.tally.quotas))
+        days = [quota.count for quota in self.tally.quotas if quota.daily]
+        check_int("leave", leave, 0, min(days, default=count) - count)
         check_seconds("wait", wait)
         deadline = time.monotonic() + wait
         while (seconds := self._try(count, leave)) is not None:
@@ -129,8 +129,8 @@ class Rate:
 
         def step(document: Document) -> tuple[Document | None, float | None]:
             now = self.clock.now()
-            if self.tally.free(document, now) >= count + leave:
+            if self.tally.free(document, now, leave) >= count:
                 return self.tally.take(document, count, now), None
-            return None, max(0.001, self.tally.free_at(document, now, count + leave) - now)
+            return None, max(0.001, self.tally.free_at(document, now, count, leave) - now)
 
         return self._value.change(step)

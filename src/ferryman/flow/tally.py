@@ -31,20 +31,27 @@ class Tally:
     quotas: tuple[Quota, ...]
     zone: ZoneInfo
 
-    def free(self, document: Mapping[str, Any], now: float) -> int:
-        """Grants that can be given at this moment."""
+    def free(self, document: Mapping[str, Any], now: float, leave: int = 0) -> int:
+        """Grants that can be given at this moment, if `leave` of a day's are to stay."""
         if document.get("wait_until", 0.0) > now:
             return 0
-        return min(self.left(document, quota, now) for quota in self.quotas)
+        lefts = [
+            self.left(document, quota, now) - (leave if quota.daily else 0) for quota in self.quotas
+        ]
+        return max(0, min(lefts))
 
     def left(self, document: Mapping[str, Any], quota: Quota, now: float) -> int:
         """What is left of one quota."""
         return max(0, quota.count - sum(number for _, number in self._log(document, quota, now)))
 
-    def free_at(self, document: Mapping[str, Any], now: float, wanted: int = 1) -> float:
+    def free_at(
+        self, document: Mapping[str, Any], now: float, wanted: int = 1, leave: int = 0
+    ) -> float:
         """When so many grants can be given, if nobody takes any meanwhile."""
         moments: list[float] = [now, document.get("wait_until", 0.0)]
-        moments += [self._quota_free_at(document, quota, now, wanted) for quota in self.quotas]
+        for quota in self.quotas:
+            whole = wanted + leave if quota.daily else wanted
+            moments.append(self._quota_free_at(document, quota, now, whole))
         return max(moments)
 
     def take(self, document: Mapping[str, Any], number: int, now: float) -> Document:
