@@ -7,6 +7,8 @@ __all__ = [
     "BackendRejected",
     "BackendUnavailable",
     "Backoff",
+    "Breaker",
+    "BreakerOpen",
     "Cancel",
     "Conflict",
     "Event",
@@ -31,6 +33,7 @@ __all__ = [
     "OutcomeUnknown",
     "Queue",
     "QueueFull",
+    "Rate",
     "Retry",
     "Settings",
     "Snooze",
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
     from ferryman.errors import (
         BackendRejected,
         BackendUnavailable,
+        BreakerOpen,
         Conflict,
         FerrymanError,
         InvalidFilter,
@@ -68,6 +72,8 @@ if TYPE_CHECKING:
     from ferryman.events import Event
     from ferryman.ferry import Ferry
     from ferryman.filter import Filter
+    from ferryman.flow.breakers import Breaker
+    from ferryman.flow.rates import Rate
     from ferryman.job import Job, JobError, LogLine, State
     from ferryman.message import Message
     from ferryman.outcomes import Cancel, Fail, Retry, Snooze
@@ -87,6 +93,8 @@ else:
         "events": ("Event",),
         "ferry": ("Ferry",),
         "filter": ("Filter",),
+        "flow.breakers": ("Breaker",),
+        "flow.rates": ("Rate",),
         "job": ("Job", "JobError", "LogLine", "State"),
         "message": ("Message",),
         "outcomes": ("Cancel", "Fail", "Retry", "Snooze"),

@@ -6,6 +6,7 @@ FerrymanError
 ├── InvalidView             also a ValueError: a view of a queue that cannot be made so
 ├── Conflict                the id or key is taken by another body
 ├── QueueFull               the queue is at capacity; try again later
+├── BreakerOpen             what is to be called fails; try again later
 ├── JobNotFound             also a LookupError
 ├── NotAllowed              the job's state does not allow this act
 ├── LeaseLost               the claim is no longer ours
@@ -59,6 +60,16 @@ class QueueFull(FerrymanError):
         super().__init__(f"queue {queue!r} is full ({capacity} jobs); retry in {retry_after:g} s")
         self.queue = queue
         self.capacity = capacity
+        self.retry_after = retry_after
+
+
+class BreakerOpen(FerrymanError):
+    """A dependency fails, so it is not called; `retry_after` seconds are a good time to try."""
+
+    def __init__(self, breaker: str, retry_after: float, problem: str | None = None) -> None:
+        why = f" after {problem}" if problem else ""
+        super().__init__(f"breaker {breaker!r} is open{why}; retry in {retry_after:g} s")
+        self.breaker = breaker
         self.retry_after = retry_after
 
 

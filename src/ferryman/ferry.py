@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ferryman.errors import Conflict, Unsupported
 from ferryman.events import Events
+from ferryman.flow.circuit import Terms
+from ferryman.flow.flow import Flow
 from ferryman.message import Message, encode
 from ferryman.queue.open import open_backend, safe_url
 from ferryman.queue.traced import Traced
 from ferryman.queue.view import View
 from ferryman.tasks.aio import AsyncFerry
 from ferryman.tasks.handle import Handle
-from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
+from ferryman.tasks.limits import Limits
+from ferryman.tasks.options import DEFAULT_PRIORITIES, Options, seconds
 from ferryman.tasks.tasks import Tasks
 from ferryman.worker.own_loop import Queue
 from ferryman.worker.parent import is_child
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ferryman.clock import Clock
+    from ferryman.flow.breakers import Breaker
+    from ferryman.flow.rates import Rate
     from ferryman.queue.contract import Backend
     from ferryman.queue.joining import Statement, Style
     from ferryman.tasks.decorator import Decorator
@@ -63,6 +68,7 @@ class Ferry(AsyncFerry):
         self._lock = threading.Lock()
         self._backend: Traced | None = None
         self._queues: dict[str, Queue] = {}
+        self.flow = Flow(self._opened, self.events)
         self._on_start: list[Callable[[], object]] = []
         self._on_stop: list[Callable[[], object]] = []
 
@@ -83,6 +89,9 @@ class Ferry(AsyncFerry):
         executor: Where = "thread",
         recycle_after: int | None = None,
         max_memory_mib: float | None = None,
+        needs: Sequence[str] = (),
+        rate: str | Sequence[str] = (),
+        concurrency: int | None = None,
     ) -> Decorator:
         """Declare a handler; see `Tasks.task`."""
         return self.tasks.task(
@@ -95,6 +104,9 @@ class Ferry(AsyncFerry):
             executor=executor,
             recycle_after=recycle_after,
             max_memory_mib=max_memory_mib,
+            needs=needs,
+            rate=rate,
+            concurrency=concurrency,
         )
 
     def include(self, tasks: Tasks) -> None:
@@ -121,6 +133,50 @@ class Ferry(AsyncFerry):
         """Call `hook()` when a worker of this Ferry has drained."""
         self._on_stop.append(hook)
         return hook
+
+    # -- limits
+
+    def breaker(
+        self,
+        name: str,
+        *,
+        threshold: int | None = None,
+        cooldown: Seconds | None = None,
+        probes: int | None = None,
+        failures: tuple[type[BaseException], ...] | None = None,
+        local: bool = False,
+    ) -> Breaker:
+        """The breaker of a dependency; options declare how it shall be.
+
+        `threshold` (5) failures in a row open it for `cooldown` (300) seconds; then at most
+        `probes` (3) calls at a time try whether it works again. `failures` are the exceptions that
+        count, by default all. `local`: of this process alone, for stores without cells.
+        """
+        breaker = self.flow.breaker(name)
+        if local or (threshold, cooldown, probes, failures) != (None,) * 4:
+            terms = Terms(
+                5 if threshold is None else threshold,
+                300.0 if cooldown is None else seconds("cooldown", cooldown),
+                3 if probes is None else probes,
+            )
+            breaker.declare(terms, failures or (Exception,), local=local)
+        return breaker
+
+    def rate(self, name: str, quotas: str | Sequence[str] = (), *, zone: str = "UTC") -> Rate:
+        """The rate of this name; `quotas` (`"15/m"`, or a list) declare it.
+
+        A period slides; a day (`"500/d"`) is one of the calendar in `zone`, such as
+        `America/Los_Angeles`.
+        """
+        if quotas:
+            self.flow.declare_rate(name, quotas, zone)
+        return self.flow.rate(name)
+
+    def limit(
+        self, queue: str, *, rate: str | Sequence[str] = (), concurrency: int | None = None
+    ) -> None:
+        """How often jobs of a queue may start, and how many run at once, whatever their task."""
+        self.flow.limit_queue(queue, Limits.of(rate=rate, concurrency=concurrency))
 
     # -- pushing
 
@@ -209,6 +265,7 @@ class Ferry(AsyncFerry):
             on_start=self._on_start,
             on_stop=self._on_stop,
             app=None if app is None else (app, self.url),
+            flow=self.flow,
         )
 
     # -- the store

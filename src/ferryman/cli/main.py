@@ -20,6 +20,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "jobs": ("ferryman.cli.jobs", "List, show, retry, cancel, pause, resume, delete jobs."),
     "queues": ("ferryman.cli.queues", "List, pause, resume, purge queues."),
     "workers": ("ferryman.cli.workers", "Show the workers of a store."),
+    "breakers": ("ferryman.cli.breakers", "List and reset breakers."),
+    "rates": ("ferryman.cli.rates", "Show what is left of rates and concurrency."),
     "migrate": ("ferryman.cli.migrate", "Make a store or bring it up to date, or print the SQL."),
     "prune": ("ferryman.cli.prune", "Delete finished jobs that ended long ago."),
     "move": ("ferryman.cli.move", "Move jobs to another store."),

@@ -7,10 +7,12 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.errors import Conflict, InvalidFilter, JobNotFound, NotAllowed, TaskError
+from ferryman.flow.breakers import BREAKER_CELLS
 from ferryman.job import TERMINAL, WAITING
 from ferryman.lifecycle import Act, act
 from ferryman.message import MAX_NAME, Message, check_name, encode
 from ferryman.service.insights import Insights
+from ferryman.service.limits import BreakerNotFound
 from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job, State
     from ferryman.queue.answers import Acted, Pushed
     from ferryman.queue.contract import Backend
+    from ferryman.service.limits import BreakerRow
     from ferryman.tasks.tasks import Tasks
 
 MIN_HISTORY: Final = 86_400.0
@@ -162,6 +165,16 @@ class Control:
         """How many jobs `purge` would delete now."""
         states = self._insights.queue(queue).states
         return sum(states.get(state, 0) for state in WAITING)
+
+    # -- limits of all workers
+
+    def reset_breaker(self, name: str) -> BreakerRow:
+        """Close a breaker and forget its failures; how it stood. `BreakerNotFound` if unknown."""
+        rows = {row.name: row for row in self._insights.breakers()}
+        if name not in rows:
+            raise BreakerNotFound(name, list(rows))
+        self._backend.write_cell(BREAKER_CELLS + name, None, expect=None)
+        return rows[name]
 
     def _message(self, task: str, payload: Any, options: Mapping[str, Any]) -> Message:
         if self._tasks is None:

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from ferryman.errors import FerrymanError, InvalidFilter, JobNotFound, Unsupported
 from ferryman.filter import Filter
+from ferryman.flow.breakers import BREAKER_CELLS
+from ferryman.flow.permits import PERMIT_CELLS
+from ferryman.flow.rates import RATE_CELLS
 from ferryman.job import State
 from ferryman.queue.diagnosis import Quarantining
+from ferryman.service.limits import BreakerRow, PermitRow, RateRow
 from ferryman.service.workers import WorkerRow
 from ferryman.worker.upkeep import WORKER_CELLS
 
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ferryman.job import Job
-    from ferryman.queue.answers import Page, QueueCounts
+    from ferryman.queue.answers import Cell, Page, QueueCounts
     from ferryman.queue.contract import Backend
     from ferryman.queue.diagnosis import Trouble
 
@@ -118,6 +122,30 @@ class Insights:
             )
         now = self._backend.clock.now()
         return [WorkerRow.read(cell, now) for cell in self._backend.read_cells(WORKER_CELLS)]
+
+    def breakers(self) -> Sequence[BreakerRow]:
+        """The breakers that have seen a failure, by name."""
+        now = self.now()
+        return [BreakerRow.read(cell, now) for cell in self._cells(BREAKER_CELLS)]
+
+    def rates(self) -> Sequence[RateRow]:
+        """The quotas of every rate that was used, by name."""
+        now = self.now()
+        return [row for cell in self._cells(RATE_CELLS) for row in RateRow.read(cell, now)]
+
+    def permits(self) -> Sequence[PermitRow]:
+        """The live leases under each concurrency limit that was used, by name."""
+        now = self.now()
+        return [PermitRow.read(cell, now) for cell in self._cells(PERMIT_CELLS)]
+
+    def _cells(self, prefix: str) -> Sequence[Cell]:
+        capabilities = self._backend.capabilities
+        if not capabilities.cells:
+            raise Unsupported(
+                f"{capabilities.backend} has no cells: its breakers, if local, are seen in the "
+                "logs of their workers"
+            )
+        return self._backend.read_cells(prefix)
 
     def now(self) -> float:
         """The store's time."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ferryman.queue.diagnosis import Finding, Trouble
     from ferryman.service.control import Bulk
     from ferryman.service.insights import Overview
+    from ferryman.service.limits import BreakerRow, PermitRow, RateRow
     from ferryman.service.move import Carried
     from ferryman.service.settings import Setting
     from ferryman.service.ticker import Tick
@@ -112,6 +113,38 @@ def worker(row: WorkerRow) -> dict[str, Any]:
         "started_at": moment(row.started_at),
         "heartbeat_at": moment(row.heartbeat_at),
         "lease": row.lease,
+    }
+
+
+def breaker(row: BreakerRow) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "state": str(row.phase),
+        "failures": row.failures,
+        "probes": row.probes,
+        "until": moment(row.until),
+        "changed_at": moment(row.changed_at),
+        "problem": _text(row.problem),
+    }
+
+
+def rate(row: RateRow) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "quota": row.quota,
+        "zone": row.zone,
+        "spent": row.spent,
+        "left": row.left,
+        "free_at": moment(row.free_at),
+    }
+
+
+def permit(row: PermitRow) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "limit": row.limit,
+        "live": sum(row.holders.values()),
+        "holders": dict(row.holders),
     }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from ferryman.errors import InvalidMessage, TaskError
 from ferryman.message import MAX_NAME, Message, check_name, encode
 from ferryman.tasks.aio import AsyncTask
+from ferryman.tasks.limits import NO_LIMITS
 from ferryman.tasks.options import Options, optional_seconds
 from ferryman.tasks.own_process import OwnProcess, check_findable
 from ferryman.tasks.signature import Signature
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from ferryman.job import Job
     from ferryman.tasks.handle import Handle
+    from ferryman.tasks.limits import Limits
     from ferryman.tasks.tasks import Tasks
 
 P = ParamSpec("P")
@@ -36,6 +38,7 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         tasks: Tasks,
         version: int = 1,
         process: OwnProcess | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> None:
         check_name("task", name, MAX_NAME)
         if process is not None:
@@ -47,6 +50,7 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         self.timeout = optional_seconds("timeout", options.timeout)
         self.is_async = inspect.iscoroutinefunction(handler)
         self.process = process
+        self.limits = limits
         self.signature = Signature(handler, name)
         self._tasks = tasks
         self._upcasters: dict[int, Callable[[Any], Any]] = {}

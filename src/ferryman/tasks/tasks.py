@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ferryman.errors import TaskError
 from ferryman.outcomes import Retry
+from ferryman.tasks.limits import Limits
 from ferryman.tasks.options import DEFAULT_PRIORITIES, DEFAULT_TIMEOUT, Options
 from ferryman.tasks.own_process import OwnProcess
 from ferryman.tasks.task import Task
@@ -56,6 +57,9 @@ class Tasks:
         executor: Where = "thread",
         recycle_after: int | None = None,
         max_memory_mib: float | None = None,
+        needs: Sequence[str] = (),
+        rate: str | Sequence[str] = (),
+        concurrency: int | None = None,
     ) -> Decorator:
         """Declare a handler, `def` or `async def`.
 
@@ -63,7 +67,12 @@ class Tasks:
         `version` numbers the payload's shape (see `Task.upcaster`). A `def` runs in a thread of the
         worker, or with `executor="process"` in a child process, which is replaced after
         `recycle_after` jobs or when it holds more than `max_memory_mib` MiB after one.
+
+        Over all workers: `needs` are breakers; while one is open its jobs are not claimed. `rate`
+        is how often a job may start (`"15/m"`, several as a list, or a declared rate's name),
+        `concurrency` how many run at once.
         """
+        limits = Limits.of(needs=needs, rate=rate, concurrency=concurrency)
         process = OwnProcess.wanted(executor, recycle_after, max_memory_mib)
         options = Options(queue=queue, retry=retry or Retry(), timeout=timeout, priority=priority)
         options.fields({priority: 0} if isinstance(priority, str) else {})
@@ -71,7 +80,13 @@ class Tasks:
         def declare(handler: Callable[..., Any]) -> Task[..., Any]:
             chosen = name or handler.__name__
             task: Task[..., Any] = Task(
-                handler, name=chosen, options=options, tasks=self, version=version, process=process
+                handler,
+                name=chosen,
+                options=options,
+                tasks=self,
+                version=version,
+                process=process,
+                limits=limits,
             )
             self.add(task)
             return task

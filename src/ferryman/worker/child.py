@@ -111,6 +111,8 @@ class Child:
             end, last = _not_begun(error), True
         else:
             end = _ended(Executor(Tasks(), held.claim.job.worker or "").run(held.claim, task))
+            failure = held.claim.failure
+            end["failure"] = None if failure is None else failure.to_json()
             self._jobs += 1
             last = task.process is not None and task.process.used_up(self._jobs, resident_mib)
         self._held = None

@@ -18,6 +18,7 @@ from ferryman.tasks.conversion import encode_result
 if TYPE_CHECKING:
     import asyncio
 
+    from ferryman.flow.failure import Failure
     from ferryman.job import Job
     from ferryman.queue.settlement import Receipt
 
@@ -61,6 +62,7 @@ class Claim:
         "_unended",
         "async_task",
         "deadline",
+        "failure",
         "job",
         "on_loop",
         "seconds",
@@ -79,6 +81,7 @@ class Claim:
         self.on_loop = False
         self.seconds = 0.0
         self.told_lost = False
+        self.failure: Failure | None = None
         self.async_task: asyncio.Task[None] | None = None
         self._keeper = keeper
         self._percent: float | None = None

@@ -8,11 +8,13 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import InvalidMessage, LeaseLost
+from ferryman.flow.failure import Failure
 from ferryman.job import Job, JobError
 from ferryman.lifecycle import Verdict
 from ferryman.outcomes import Cancel, Fail, Outcome, Retry, Snooze
 from ferryman.queue.settlement import make_settlement
 from ferryman.tasks.conversion import encode_result
+from ferryman.tasks.limits import covering
 from ferryman.worker.claim import Stopped
 
 if TYPE_CHECKING:
@@ -47,15 +49,20 @@ class Executor:
 
     def run(self, claim: Claim, task: Task[..., Any]) -> Settlement:
         token = _current.set(claim.job)
+        if task.limits.needs:
+            covering.set(task.limits.needs)
         try:
             return self._said(claim, task, task.handler(**_arguments(claim, task)))
         except BaseException as error:
             return self._raised(claim, task, error)
         finally:
             _current.reset(token)
+            if task.limits.needs:
+                covering.set(())
 
     async def run_async(self, claim: Claim, task: Task[..., Any]) -> Settlement:
         token = _current.set(claim.job)
+        covering.set(task.limits.needs)
         try:
             return self._said(claim, task, await task.handler(**_arguments(claim, task)))
         except BaseException as error:
@@ -75,12 +82,13 @@ class Executor:
             claim, Verdict.GIVE_BACK, error=("unknown_task", why), delay=UNKNOWN_TASK_DELAY
         )
 
-    def give_back(self, claim: Claim) -> Settlement:
+    def give_back(self, claim: Claim, delay: float | None = None) -> Settlement:
         """Hand a claim back, uncharged and without a mark on the job: it did nothing wrong."""
-        return self._settle(claim, Verdict.GIVE_BACK)
+        return self._settle(claim, Verdict.GIVE_BACK, delay=delay)
 
     def timed_out(self, claim: Claim, seconds: float) -> Settlement:
         """Charge an attempt that ran over its time."""
+        claim.failure = Failure.of(TimeoutError(f"{seconds:g} s"), claim.now())
         return self._settle(
             claim, Verdict.NACK, error=("timeout", f"ran longer than its timeout of {seconds:g} s")
         )
@@ -122,6 +130,7 @@ class Executor:
             case Snooze():
                 return self._settle(claim, Verdict.GIVE_BACK, delay=error.seconds)
             case Retry(after=after):
+                claim.failure = Failure.of(error, claim.now())
                 policy = task.options.retry
                 delay = after if after is not None else policy.backoff.delay(claim.job.attempts)
                 return self._settle(claim, Verdict.NACK, error=("retry", str(error)), delay=delay)
@@ -137,8 +146,12 @@ class Executor:
                 return self._error(claim, task, error)
 
     def _error(self, claim: Claim, task: Task[..., Any], error: BaseException) -> Settlement:
+        claim.failure = failure = Failure.of(error, claim.now())
         delay = task.options.retry.decide(error, claim.job.attempts)
         verdict = Verdict.FAIL if delay is None else Verdict.NACK
+        if delay is not None and failure.retry_after is not None:
+            # A service that names a time has not refused the job.
+            verdict, delay = Verdict.GIVE_BACK, failure.retry_after
         text = "".join(traceback.format_exception_only(error)).strip()
         # Our own frame says nothing to the reader of a traceback.
         theirs = error.__traceback__ and error.__traceback__.tb_next

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ferryman.events import Events
     from ferryman.queue.contract import Backend
     from ferryman.worker.claim import Claim
+    from ferryman.worker.gates import Gates
     from ferryman.worker.lane import Lane
     from ferryman.worker.leases import LeaseKeeper
 
@@ -36,14 +37,17 @@ class Poller(Loop):
         give_back: Callable[[Claim], None],
         events: Events,
         died: Callable[[str, BaseException], None],
+        gates: Gates | None = None,
     ) -> None:
         super().__init__(events, died)
         self._backend = backend
         self._keeper = keeper
+        self._gates = gates
         self._lanes = lanes
         self._poll_every = poll_every
         self._give_back = give_back
         self._empty_polls = 0
+        self._idle = False
         self._at_store = False
         self._failing_since: float | None = None
         self._polling = threading.Lock()
@@ -61,6 +65,7 @@ class Poller(Loop):
             self._hand_over(rooms, claims)
         if claims:
             self._empty_polls = 0
+            self._idle = False
             return 0.0
         return self._await_work(rooms)
 
@@ -98,7 +103,10 @@ class Poller(Loop):
 
     def _poll(self, rooms: Mapping[str, int]) -> Sequence[Claim]:
         try:
-            claims = self._keeper.poll(rooms)
+            if self._gates is None:
+                claims = self._keeper.poll(rooms)
+            else:
+                claims = self._gates.poll(rooms, idle=self._idle)
         except BackendUnavailable:
             self._failing_since = self._failing_since or self._backend.clock.monotonic()
             raise
@@ -107,15 +115,24 @@ class Poller(Loop):
 
     def _await_work(self, rooms: Mapping[str, int]) -> float:
         """Wait for a push; the returned pause keeps wake-ups that lead to nothing from spinning."""
+        withheld = () if self._gates is None else self._gates.withheld
+        longest = self._gates.pause(self._poll_every) if self._gates else self._poll_every
+        queues = rooms.keys() - withheld if withheld else rooms.keys()
+        if not queues:
+            return longest
         self._at_store = True
         try:
-            found = not self._wake.is_set() and self._backend.wait(rooms.keys(), self._poll_every)
+            found = not self._wake.is_set() and self._backend.wait(queues, longest)
         finally:
             self._at_store = False
+        self._idle = not found
         if not found:
             self._empty_polls = 0
             return 0.0
         self._empty_polls += 1
+        if withheld:
+            # What the store has may be what we leave alone.
+            return min(longest, 0.002 * (1 << min(self._empty_polls, 10)))
         return 0.0 if self._empty_polls < 3 else min(0.05, 0.002 * self._empty_polls)
 
     def wake(self) -> None:

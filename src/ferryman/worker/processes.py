@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.errors import LeaseLost
+from ferryman.flow.failure import Failure
 from ferryman.lifecycle import Verdict
 from ferryman.worker.child_process import ChildProcess, how_it_ended
 from ferryman.worker.claim import Stopped
@@ -243,6 +244,7 @@ class Processes(Loop):
 
     def _settled(self, claim: Claim, end: Mapping[str, Any]) -> Settlement:
         _take_report(claim, end)
+        claim.failure = Failure.from_json(end.get("failure"))
         error = end["error"]
         return self._executor.reported(
             claim,

@@ -14,7 +14,7 @@ from ferryman.queue.settlement import Receipt
 from ferryman.worker.loop import Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ferryman.events import Events
     from ferryman.queue.contract import Backend
@@ -51,8 +51,11 @@ class Settler(Loop):
         loaded: Callable[[], bool],
         events: Events,
         died: Callable[[str, BaseException], None],
+        *,
+        settled: Callable[[Iterable[Claim]], None] | None = None,
     ) -> None:
         super().__init__(events, died)
+        self._settled = settled
         self._backend = backend
         self._keeper = keeper
         self._loaded = loaded
@@ -112,6 +115,8 @@ class Settler(Loop):
         batch = list(islice(self._waiting, BATCH))
         receipts = self._settle([settlement for _, settlement in batch])
         self._keeper.drop(claim for claim, _ in batch)
+        if self._settled is not None:
+            self._settled(claim for claim, _ in batch)
         for _ in batch:
             self._waiting.popleft()
         if not self._waiting:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ferryman.errors import TaskError
 from ferryman.ids import worker_id
+from ferryman.tasks.aio import offload
 from ferryman.worker.event_loop import EventLoopThread
 from ferryman.worker.executor import Executor
+from ferryman.worker.gates import Gates
 from ferryman.worker.lane import MAX_BUFFER, MAX_SERVED, Lane
 from ferryman.worker.leases import LeaseKeeper
 from ferryman.worker.loop_watchdog import LoopWatchdog
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ferryman.events import Events
+    from ferryman.flow.flow import Flow
     from ferryman.job import Job
     from ferryman.queue.contract import Backend
     from ferryman.queue.settlement import Settlement
@@ -75,6 +78,7 @@ class Worker:
         on_start: Sequence[Callable[[], object]] = (),
         on_stop: Sequence[Callable[[], object]] = (),
         app: tuple[str, str] | None = None,
+        flow: Flow | None = None,
     ) -> None:
         if not queues or min(queues.values()) < 1:
             raise TaskError(
@@ -85,6 +89,7 @@ class Worker:
         self.error: BaseException | None = None
         self._backend = backend
         self._tasks = tasks
+        self._flow = flow
         self._events = events
         self._hooks = (tuple(on_start), tuple(on_stop))
         self._stop = threading.Event()
@@ -109,7 +114,9 @@ class Worker:
         backend, events, died = self._backend, self._events, self._loop_died
         lease = self.settings.lease
         self._keeper = LeaseKeeper(backend, self.id, lease=lease, events=events, died=died)
-        self._settler = Settler(backend, self._keeper, self._loaded, events, died)
+        self._gates = self._make_gates()
+        settled = None if self._gates is None else self._gates.left
+        self._settler = Settler(backend, self._keeper, self._loaded, events, died, settled=settled)
         self._poller = Poller(
             backend,
             self._keeper,
@@ -118,7 +125,10 @@ class Worker:
             give_back=self._give_back,
             events=events,
             died=died,
+            gates=self._gates,
         )
+        if self._gates is not None:
+            self._gates.freed = self._poller.wake
         self._watch = Watch(
             self._lanes.values(),
             self._timed_out,
@@ -146,6 +156,22 @@ class Worker:
             died=died,
         )
 
+    def _make_gates(self) -> Gates | None:
+        """None where nothing is limited, so that such a worker pays nothing."""
+        if self._flow is None or not Gates.wanted(self._flow, self._tasks, self._lanes):
+            return None
+        return Gates(
+            self._flow,
+            self._tasks,
+            self._lanes,
+            self._keeper.poll,
+            self._backend.clock,
+            worker=self.id,
+            lease=self.settings.lease,
+            events=self._events,
+            died=self._loop_died,
+        )
+
     def run(self) -> int:
         """Work until `stop`, SIGTERM or SIGINT, then drain; 0, or 1 after a fatal error."""
         with on_signals(partial(self._orders.put, "drain"), partial(self._orders.put, "now")):
@@ -167,6 +193,8 @@ class Worker:
             hook()
         for loop in (self._keeper, self._settler, self._upkeep, self._watch, self._watchdog):
             loop.start()
+        if self._gates is not None:
+            self._gates.start()
         self._poller.start()
         self._events.emit("worker.started", worker=self.id, queues=self._slots())
 
@@ -198,6 +226,11 @@ class Worker:
             give_back = self._executor.give_back if claim.stopping else self._executor.unknown
             self._end(claim, give_back(claim))
             return True
+        if self._gates is not None:
+            if (delay := self._gates.enter(claim)) is not None:
+                self._end(claim, self._executor.give_back(claim, delay))
+                return True
+            claim.started = started = self._monotonic()
         timeout = claim.job.timeout or task.timeout
         claim.deadline = None if timeout is None else started + timeout
         if self._events.wanted("job.started"):
@@ -208,12 +241,18 @@ class Worker:
             self._loop.submit(lambda: self._run_async(claim, lane, task), claim.running_as)
             return False
         run = self._executor.run if task.process is None else self._processes.run
-        self._end(claim, run(claim, task), helping=not self._backend.capabilities.served)
+        settlement = run(claim, task)
+        if self._gates is not None:
+            settlement = self._gates.judge(claim, settlement)
+        self._end(claim, settlement, helping=not self._backend.capabilities.served)
         return True
 
     async def _run_async(self, claim: Claim, lane: Lane, task: Task[..., Any]) -> None:
         try:
-            self._end(claim, await self._executor.run_async(claim, task))
+            settlement = await self._executor.run_async(claim, task)
+            if self._gates is not None:
+                settlement = await offload(self._gates.judge, claim, settlement)
+            self._end(claim, settlement)
         except BaseException as error:
             self._loop_died("loop", error)
         finally:
@@ -225,9 +264,12 @@ class Worker:
             self._settler.add(claim, settlement, helping=helping)
 
     def _timed_out(self, claim: Claim, lane: Lane) -> None:
+        seconds = (claim.deadline or 0.0) - (claim.started or 0.0)
+        settlement = self._executor.timed_out(claim, seconds)
+        if self._gates is not None:
+            settlement = self._gates.judge(claim, settlement)
         if claim.end():
-            seconds = (claim.deadline or 0.0) - (claim.started or 0.0)
-            self._settler.add(claim, self._executor.timed_out(claim, seconds))
+            self._settler.add(claim, settlement)
             self._events.emit("job.timed_out", job=claim.job, worker=self.id, seconds=seconds)
         claim.stop("timeout")
         lane.disown(claim)
@@ -273,6 +315,8 @@ class Worker:
     def _close(self) -> None:
         for loop in (self._watch, self._watchdog, self._upkeep, self._settler, self._keeper):
             loop.stop(1.0)
+        if self._gates is not None:
+            self._gates.stop(1.0)
         self._processes.close()
         self._loop.stop()
         if self.error is None:

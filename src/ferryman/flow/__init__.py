@@ -1,0 +1,1 @@
+"""What holds jobs back: breakers, rates and concurrency, shared by all workers of a store."""

@@ -1,0 +1,276 @@
+"""The limits of a worker's tasks and queues, around its polls, its starts and its ends."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ferryman.errors import BackendError, BackendUnavailable, FerrymanError
+from ferryman.flow.circuit import Phase
+from ferryman.flow.gate import BreakerGate, PermitGate, RateGate
+from ferryman.lifecycle import Verdict
+from ferryman.worker.loop import Loop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from ferryman.clock import Clock
+    from ferryman.events import Events
+    from ferryman.flow.failure import Failure
+    from ferryman.flow.flow import Flow
+    from ferryman.flow.gate import Gate
+    from ferryman.queue.settlement import Settlement
+    from ferryman.tasks.limits import Limits
+    from ferryman.tasks.tasks import Tasks
+    from ferryman.worker.claim import Claim
+    from ferryman.worker.lane import Lane
+
+HELD_FOR = 1.5
+"""Leases for which permits and probes are held. They are prolonged every third of a lease, so this
+outlasts every lease that was prolonged in between."""
+
+
+class Gates(Loop):
+    """Claims only what may run. Jobs under a limit are claimed for free slots, never buffered.
+
+    On its own thread it prolongs what is held.
+    """
+
+    name = "gates"
+
+    def __init__(
+        self,
+        flow: Flow,
+        tasks: Tasks,
+        lanes: Mapping[str, Lane],
+        poll: Callable[[Mapping[str, int], Sequence[str]], Sequence[Claim]],
+        clock: Clock,
+        *,
+        worker: str,
+        lease: float,
+        events: Events,
+        died: Callable[[str, BaseException], None],
+    ) -> None:
+        super().__init__(events, died)
+        self._flow = flow
+        self._lanes = lanes
+        self._poll = poll
+        self._clock = clock
+        self._worker = worker
+        self._lease = lease
+        self._known: dict[object, Gate] = {}
+        self._tasks = {
+            task.name: self._gates_of(f"task:{task.name}", task.limits)
+            for task in tasks
+            if task.limits.holding
+        }
+        self._queues = {
+            queue: self._gates_of(f"queue:{queue}", limits)
+            for queue, limits in flow.queues.items()
+            if queue in lanes
+        }
+        self._homes = {task.name: task.options.queue for task in tasks if task.name in self._tasks}
+        self._shut: set[Gate] = set()
+        self.withheld: Collection[str] = ()
+        """The queues whose jobs were left alone, at least in part, at the last poll."""
+        self.freed: Callable[[], None] = lambda: None
+
+    @classmethod
+    def wanted(cls, flow: Flow, tasks: Tasks, queues: Collection[str]) -> bool:
+        """Whether anything that a worker of these queues runs is limited."""
+        return any(task.limits.holding for task in tasks) or any(q in flow.queues for q in queues)
+
+    # -- claiming
+
+    def poll(self, rooms: Mapping[str, int], *, idle: bool) -> Sequence[Claim]:
+        """Claim what may run. `idle`: nothing seems to wait, so nothing is reserved in advance;
+        what is found all the same has to pass when it starts."""
+        free = {queue: min(room, self._lanes[queue].free) for queue, room in rooms.items()}
+        rooms, passes, shut = self._look(rooms, free, idle)
+        try:
+            return self._claim(rooms, free, passes, shut)
+        finally:
+            self._trim()
+
+    def pause(self, longest: float) -> float:
+        """Seconds until a gate that was shut may open, at most `longest`."""
+        now = self._clock.now()
+        moments = [gate.opens_at for gate in self._shut if gate.opens_at is not None]
+        return min([longest, *(max(0.002, moment - now) for moment in moments if moment > now)])
+
+    def _look(
+        self, rooms: Mapping[str, int], free: Mapping[str, int], idle: bool
+    ) -> tuple[dict[str, int], dict[Gate, int], set[str]]:
+        """The rooms that queues leave, what each gate lets pass, and the tasks that are shut."""
+        self._shut = set()
+        passes: dict[Gate, int] = {}
+        open_rooms: dict[str, int] = {}
+        for queue, room in rooms.items():
+            gates = self._queues.get(queue, ())
+            most = self._most(gates, free[queue], passes, idle) if gates else room
+            if most:
+                open_rooms[queue] = most
+        want = sum(free[queue] for queue in open_rooms)
+        shut = {
+            task for task, gates in self._tasks.items() if not self._most(gates, want, passes, idle)
+        }
+        closed = {self._homes[task] for task in shut} if want else set()
+        self.withheld = closed | (rooms.keys() - open_rooms.keys())
+        return open_rooms, passes, shut
+
+    def _most(self, gates: Sequence[Gate], want: int, passes: dict[Gate, int], idle: bool) -> int:
+        """How many jobs may pass all these gates; what is reserved stays so until the trim."""
+        most = want
+        for gate in gates:
+            most = min(most, passes[gate] if gate in passes else gate.look(want))
+            if most == 0:
+                if want:
+                    self._shut.add(gate)
+                return 0
+        if idle:
+            passes.update(dict.fromkeys(gates, 1))
+            return 1
+        for gate in gates:
+            if gate not in passes:
+                passes[gate] = gate.reserve(most)
+            most = min(most, passes[gate])
+        return most
+
+    def _claim(
+        self,
+        rooms: Mapping[str, int],
+        free: Mapping[str, int],
+        passes: dict[Gate, int],
+        shut: set[str],
+    ) -> list[Claim]:
+        claims: list[Claim] = []
+        for queue, room in rooms.items():
+            gates = {g for task in self._tasks.keys() - shut for g in self._tasks[task]}
+            gates.update(self._queues.get(queue, ()))
+            narrow = min([free[queue] if gates else room, *(passes[gate] for gate in gates)])
+            skipped = shut if narrow else shut | self._tasks.keys()
+            first = min(room, narrow) or room
+            try:
+                got = self._polled(queue, first, skipped, passes)
+                claims += got
+                if narrow and len(got) == first < room and queue not in self._queues:
+                    # The line goes on, and some of it may be of tasks without limits.
+                    claims += self._polled(queue, room - first, self._tasks.keys(), passes)
+            except BackendUnavailable:
+                if not claims:
+                    raise
+                break  # what was claimed has to run
+        return claims
+
+    def _polled(
+        self, queue: str, limit: int, skipped: Collection[str], passes: dict[Gate, int]
+    ) -> Sequence[Claim]:
+        claims = self._poll({queue: limit}, sorted(skipped))
+        for claim in claims:
+            for gate in self._of(claim):
+                passes[gate] = passes.get(gate, 0) - 1
+                gate.bind(claim)
+        return claims
+
+    # -- starting and ending
+
+    def enter(self, claim: Claim) -> float | None:
+        """The last look before the handler: None: run; else seconds until it may be tried."""
+        try:
+            for gate in self._of(claim):
+                if (seconds := gate.enter(claim)) is not None:
+                    return seconds
+        except BackendError:
+            return 0.0
+        return None
+
+    def judge(self, claim: Claim, settlement: Settlement) -> Settlement:
+        """Tell the breakers how a claim ended, and whether that is its job's fault.
+
+        A failure that counts against a breaker is given back where the breaker was not closed, and
+        once for every job where it was: the first failure may be the dependency's.
+        """
+        gates = () if claim.ended else self._of(claim)
+        excused = False
+        for gate in gates:
+            with suppress(BackendError):  # what is lost with the store does no harm
+                if isinstance(gate, BreakerGate):
+                    excused = self._tell(gate, claim, settlement) or excused
+                elif isinstance(gate, RateGate):
+                    _postpone(gate, claim.failure)
+        if excused and settlement.verdict is Verdict.NACK:
+            return replace(settlement, verdict=Verdict.GIVE_BACK)
+        return settlement
+
+    def _tell(self, gate: BreakerGate, claim: Claim, settlement: Settlement) -> bool:
+        """Report to a breaker; whether the job is not to blame."""
+        failure = claim.failure
+        phase = gate.tell(claim, failure, well=settlement.verdict is Verdict.ACK)
+        if failure is None or not gate.breaker.counts(failure):
+            return False
+        return phase is not Phase.CLOSED or claim.job.given_back == 0
+
+    def left(self, claims: Iterable[Claim]) -> None:
+        """These claims are settled."""
+        limited = False
+        for claim in claims:
+            for gate in self._of(claim):
+                gate.leave(claim)
+                limited = True
+        if limited:
+            self.freed()
+
+    def turn(self) -> float:
+        for gate in list(self._known.values()):
+            gate.keep()
+        return self._lease / 3
+
+    def stop(self, timeout: float | None = None) -> None:
+        """No more prolonging; what is not held by a claim is returned."""
+        super().stop(timeout)
+        self._trim()
+
+    def _trim(self) -> None:
+        for gate in self._known.values():
+            # In an outage what is set aside expires by itself, and what was claimed has to run.
+            with suppress(BackendError):
+                gate.trim()
+
+    # -- which gates
+
+    def _of(self, claim: Claim) -> Sequence[Gate]:
+        job = claim.job
+        own, queue = self._tasks.get(job.task, ()), self._queues.get(job.queue, ())
+        return [*queue, *own] if queue else own
+
+    def _gates_of(self, owner: str, limits: Limits) -> Sequence[Gate]:
+        """Breakers first, which cost only a look."""
+        keep_for = self._lease * HELD_FOR
+        gates: list[Gate] = []
+        for breaker in map(self._flow.breaker, limits.needs):
+            breaker.check()
+            gates.append(self._once(breaker, partial(BreakerGate, breaker, keep_for)))
+        if (rate := self._flow.rate_of(owner, limits)) is not None:
+            gates.append(self._once(rate, partial(RateGate, rate, self._rest)))
+        if limits.concurrency is not None:
+            permits = self._flow.permits(owner, limits.concurrency, self._worker)
+            gates.append(self._once(permits, partial(PermitGate, permits, keep_for)))
+        return gates
+
+    def _once(self, key: object, make: Callable[..., Gate]) -> Gate:
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
+
+    def _rest(self, seconds: float) -> bool:
+        """Wait on a lane's thread; False: the worker is stopping."""
+        return not self._stopping.wait(seconds)
+
+
+def _postpone(gate: RateGate, failure: Failure | None) -> None:
+    """A service that said when to come again said it to all."""
+    if failure is None or failure.retry_after is None or failure.is_a((FerrymanError,)):
+        return
+    gate.rate.postpone(failure.retry_after)
