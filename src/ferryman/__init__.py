@@ -29,9 +29,11 @@ __all__ = [
     "NotAllowed",
     "Options",
     "OutcomeUnknown",
+    "Pipeline",
     "Queue",
     "QueueFull",
     "Retry",
+    "Run",
     "Settings",
     "Snooze",
     "State",
@@ -42,6 +44,7 @@ __all__ = [
     "Tasks",
     "Unsupported",
     "Worker",
+    "collect",
     "current_job",
 ]
 
@@ -71,10 +74,13 @@ if TYPE_CHECKING:
     from ferryman.job import Job, JobError, LogLine, State
     from ferryman.message import Message
     from ferryman.outcomes import Cancel, Fail, Retry, Snooze
+    from ferryman.pipeline.pipeline import Pipeline
+    from ferryman.pipeline.run import Run
     from ferryman.retry import Backoff
     from ferryman.service.supervisor import Supervisor
     from ferryman.tasks.handle import Handle
     from ferryman.tasks.options import Options
+    from ferryman.tasks.route import collect
     from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
     from ferryman.worker.executor import current_job
@@ -90,10 +96,13 @@ else:
         "job": ("Job", "JobError", "LogLine", "State"),
         "message": ("Message",),
         "outcomes": ("Cancel", "Fail", "Retry", "Snooze"),
+        "pipeline.pipeline": ("Pipeline",),
+        "pipeline.run": ("Run",),
         "retry": ("Backoff",),
         "service.supervisor": ("Supervisor",),
         "tasks.handle": ("Handle",),
         "tasks.options": ("Options",),
+        "tasks.route": ("collect",),
         "tasks.task": ("Task",),
         "tasks.tasks": ("Tasks",),
         "worker.executor": ("current_job",),

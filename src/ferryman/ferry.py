@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ferryman.errors import Conflict, Unsupported
 from ferryman.events import Events
 from ferryman.message import Message, encode
+from ferryman.pipeline.pipelines import Pipelines
 from ferryman.queue.open import open_backend, safe_url
 from ferryman.queue.traced import Traced
 from ferryman.queue.view import View
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ferryman.clock import Clock
+    from ferryman.pipeline.pipeline import Pipeline
     from ferryman.queue.contract import Backend
     from ferryman.queue.joining import Statement, Style
     from ferryman.tasks.decorator import Decorator
     from ferryman.tasks.options import Seconds
     from ferryman.tasks.own_process import Where
+    from ferryman.tasks.route import Joinable
     from ferryman.tasks.task import Task
 
 F = TypeVar("F", bound="Callable[..., object]")
@@ -57,6 +60,7 @@ class Ferry(AsyncFerry):
         self.events = Events()
         self.tasks = Tasks()
         self.tasks.join(self)
+        self.pipelines = Pipelines(self.tasks, self._opened)
         self.lease = lease
         self._priorities = dict(DEFAULT_PRIORITIES if priorities is None else priorities)
         self._clock = clock
@@ -102,6 +106,14 @@ class Ferry(AsyncFerry):
         tasks.join(self)
         for task in tasks:
             self.tasks.add(task)
+
+    def pipeline(self, name: str, *parts: Joinable) -> Pipeline:
+        """Declare stages: `a >> b >> c`; several parts join at the stages they share.
+
+        Refused with a `TaskError`: unknown stages, circles, several first stages, and what one
+        stage returns where the next one cannot take it.
+        """
+        return self.pipelines.declare(name, parts)
 
     def on(self, event: str) -> Callable[[F], F]:
         """Call a function for each event of that name, such as `job.failed` (`*`: all)."""
