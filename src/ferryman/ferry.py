@@ -6,9 +6,9 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ferryman.errors import Conflict, Unsupported
+from ferryman.errors import Conflict, TaskError, Unsupported
 from ferryman.events import Events
-from ferryman.message import Message, encode
+from ferryman.message import Message, check_int, encode
 from ferryman.pipeline.pipelines import Pipelines
 from ferryman.queue.open import open_backend, safe_url
 from ferryman.queue.traced import Traced
@@ -222,6 +222,25 @@ class Ferry(AsyncFerry):
             on_stop=self._on_stop,
             app=None if app is None else (app, self.url),
         )
+
+    def run_batch(
+        self, limit: int = 10, *, stage: str | None = None, slots: int = 1
+    ) -> Mapping[str, int]:
+        """Run at most `limit` due jobs in this process, then return: for those driven by cron.
+
+        Of one `stage` (a task's name) or of all, `slots` of each queue at a time. Answers how many
+        were `processed`, `succeeded` and `failed`; a failed attempt counts, tried again or not, and
+        one that was given back is processed only.
+        """
+        check_int("limit", limit, 1, 1_000_000)
+        check_int("slots", slots, 1, 1_000)
+        task = None if stage is None else self.tasks.get(stage)
+        if stage is not None and task is None:
+            raise TaskError(f"no task is named {stage!r} here")
+        queues = {each.options.queue for each in ([*self.tasks] if task is None else [task])}
+        others = [] if task is None else [each.name for each in self.tasks if each.name != stage]
+        worker = self.worker(dict.fromkeys(sorted(queues), slots))
+        return worker.run_batch(limit, others).counts
 
     # -- the store
 

@@ -11,7 +11,7 @@ from ferryman.outcomes import Snooze
 from ferryman.pipeline.gate import GATE, wait_at
 from ferryman.pipeline.lineage import HELD, Children
 from ferryman.pipeline.spread import RELEASE, SWEEP, SWEEP_AFTER
-from ferryman.tasks.flow import AT_ONCE, PIPELINE, STAGE, HandOver
+from ferryman.tasks.flow import PIPELINE, STAGE, HandOver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
     from ferryman.tasks.tasks import Tasks
 
+PAGE: Final = 500
 LOOK_AGAIN: Final = 3_600.0
 """Seconds after which a sweep looks once more: a frozen worker may have staged one last chunk."""
 
@@ -55,11 +56,11 @@ class Errands:
         self, parent: str, generation: int, edges: list[str], count: int, job: Job
     ) -> None:
         backend = self._backend()
-        for start in range(job.checkpoint() or 0, count, AT_ONCE):
+        for start in range(job.checkpoint() or 0, count, PAGE):
+            chunk = range(start, min(start + PAGE, count))
             for edge in edges:
-                indexes = range(start, min(start + AT_ONCE, count))
-                backend.resume([child_id(parent, generation, edge, each) for each in indexes])
-            job.checkpoint(min(start + AT_ONCE, count))
+                backend.resume([child_id(parent, generation, edge, index) for index in chunk])
+            job.checkpoint(chunk.stop)
 
     def _sweep(self, parent: str, fence: int, mark: str, release: str, job: Job) -> None:
         backend = self._backend()
@@ -70,7 +71,7 @@ class Errands:
             raise Snooze(max(SWEEP_AFTER, backend.clock.now() - job.created_at))
         held = Term("meta", "is", (mark,), path=(HELD,))
         where = Filter((held, Term("state", "is", (State.PAUSED,))))
-        while jobs := backend.list(where, limit=AT_ONCE).jobs:
+        while jobs := backend.list(where, limit=PAGE).jobs:
             acted = backend.delete([each.id for each in jobs])
             if all(each.refused is not None for each in acted):
                 break

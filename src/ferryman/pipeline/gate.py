@@ -37,7 +37,7 @@ NOT_COMPLETED: Final = (State.FAILED, State.CANCELLED)
 
 def gates_of(first: Job, shape: Shape) -> tuple[Message, ...]:
     """The gates of a run, which follow from its first job."""
-    return tuple(_gate(first, stage, 0) for stage in shape.stages if stage.collects is not None)
+    return tuple(_gate(first, stage, 0) for stage in shape.collecting)
 
 
 def wait_at(gate: Job, shape: Shape, backend: Backend) -> Message | None:

@@ -29,6 +29,8 @@ class Pauses:
     def check(self, job: Job) -> None:
         """Pause a job of a paused run instead of running it: it is given back uncharged."""
         backend = self._backend()
+        if not backend.capabilities.cells:
+            return
         now = backend.clock.monotonic()
         if now >= self._until:
             self._runs = frozenset(cell.value for cell in backend.read_cells(CELLS))

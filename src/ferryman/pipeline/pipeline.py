@@ -6,7 +6,7 @@ import inspect
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
-from ferryman.errors import TaskError
+from ferryman.errors import TaskError, Unsupported
 from ferryman.ids import new_id
 from ferryman.message import MAX_META, MAX_NAME, check_name
 from ferryman.pipeline.fitting import fits, item_fits
@@ -88,7 +88,13 @@ class Pipeline:
 
     def _start(self, messages: Sequence[Message]) -> Sequence[Run]:
         backend = self._backend()
-        if not self._published:
+        capabilities = backend.capabilities
+        if self.shape.collecting and not capabilities.exact_counts:
+            raise Unsupported(
+                f"{capabilities.backend}: pipeline {self.name!r} collects, which needs a store "
+                "that sees all jobs of a run at once: sqlite://, postgresql:// or file://"
+            )
+        if capabilities.cells and not self._published:
             publish(backend, self.shape)
             self._published = True
         handles = self._group.push(messages, self.tasks[self.shape.first.name])

@@ -26,11 +26,17 @@ if TYPE_CHECKING:
     from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
 
+AT_ONCE = 500
+
 
 class Pipelines:
-    """Pipelines by name, and the `Flow` that a worker of their Ferry follows."""
+    """Pipelines by name, and the `Flow` that a worker of their Ferry follows.
+
+    `at_once` is how many children one ack carries, and one chunk of more than that.
+    """
 
     def __init__(self, tasks: Tasks, backend: Callable[[], Backend]) -> None:
+        self.at_once = AT_ONCE
         self._tasks = tasks
         self._backend = backend
         self._pipelines: dict[str, Pipeline] = {}
@@ -92,13 +98,14 @@ class Pipelines:
         children = tuple(
             Children(held.job, task).child(value, 0) for task in following if task not in many
         )
-        spreading = Spreading(held, many, self._backend(), children + self._gates(held.job))
+        besides = children + self._gates(held.job)
+        spreading = Spreading(held, many, self._backend(), self.at_once, besides)
         spreading.add(value if many else ())
         return spreading.end()[1]
 
     def spread(self, held: Held) -> Spread:
         job = held.job
-        return Spreading(held, self._next(job), self._backend(), self._gates(job))
+        return Spreading(held, self._next(job), self._backend(), self.at_once, self._gates(job))
 
     def _next(self, job: Job) -> Sequence[Task[..., Any]]:
         """The stages that go on with what a job returns; those that collect read it themselves."""

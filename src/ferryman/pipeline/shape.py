@@ -46,6 +46,11 @@ class Shape:
         """The stages that nothing follows."""
         return tuple(stage.name for stage in self.stages if not self.next_of(stage.name))
 
+    @property
+    def collecting(self) -> Sequence[Stage]:
+        """The stages behind a gate."""
+        return [stage for stage in self.stages if stage.collects is not None]
+
     def next_of(self, name: str) -> Sequence[Stage]:
         """The stages right after one."""
         return [stage for stage in self.stages if name in stage.after]

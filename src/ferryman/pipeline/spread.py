@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from ferryman.ids import child_id
 from ferryman.job import Job, State
 from ferryman.pipeline.lineage import HELD, PARENT, Children, errand
-from ferryman.tasks.flow import AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,18 +37,23 @@ def held_mark(parent: Job) -> str:
 
 
 class Spreading:
-    """Takes the items of one parent; each goes to every stage in `tasks`. `besides` follows too."""
+    """Takes the items of one parent; each goes to every stage in `tasks`. `besides` follows too.
+
+    Up to `at_once` items go with the ack; of more, a staged chunk holds so many.
+    """
 
     def __init__(
         self,
         held: Held,
         tasks: Sequence[Task[..., Any]],
         backend: Backend,
+        at_once: int,
         besides: tuple[Message, ...] = (),
     ) -> None:
         self._held = held
         self._tasks = tasks
         self._backend = backend
+        self._at_once = at_once
         self._besides = besides
         self._direct = [Children(held.job, task) for task in tasks]
         self._staged: list[Children] | None = None
@@ -59,9 +63,9 @@ class Spreading:
     def add(self, items: Sequence[Any]) -> None:
         for item in items:
             self._items.append(item)
-            if len(self._items) > AT_ONCE:
-                self._stage(self._items[:AT_ONCE])
-                del self._items[:AT_ONCE]
+            if len(self._items) > self._at_once:
+                self._stage(self._items[: self._at_once])
+                del self._items[: self._at_once]
 
     def end(self) -> tuple[int, tuple[Message, ...]]:
         if self._staged is None:

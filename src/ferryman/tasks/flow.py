@@ -16,9 +16,6 @@ PIPELINE: Final = "pipeline"
 STAGE: Final = "stage"
 """The names in a job's `meta` under which it belongs to a run."""
 
-AT_ONCE: Final = 500
-"""Children that one ack carries, or one staged chunk holds."""
-
 
 def in_a_run(job: Job) -> bool:
     """Whether a pipeline decides what follows from this job."""
@@ -48,7 +45,7 @@ class Spread(Protocol):
     """Children of a generator on their way, in chunks."""
 
     def add(self, items: Sequence[Any]) -> None:
-        """Take plain JSON values; those over `AT_ONCE` are staged, held until the ack."""
+        """Take plain JSON values; where there are many they are staged, held until the ack."""
         ...
 
     def end(self) -> tuple[int, tuple[Message, ...]]:

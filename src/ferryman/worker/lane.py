@@ -75,6 +75,11 @@ class Lane:
             starved = len(self._buffer) == 0 and len(self._running) < self.slots
             return free if starved or free * 2 >= wanted else 0
 
+    def free(self) -> int:
+        """How many slots there are for which no claim is here."""
+        with self._lock:
+            return max(0, self.slots - len(self._running) - len(self._buffer))
+
     def add(self, claims: Sequence[Claim]) -> Sequence[Claim]:
         """Take claims in order; returns those that came too late, because the lane is closed."""
         with self._lock:

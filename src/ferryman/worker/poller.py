@@ -64,6 +64,20 @@ class Poller(Loop):
             return 0.0
         return self._await_work(rooms)
 
+    def fetch(self, limit: int, skip_tasks: Sequence[str]) -> int:
+        """Claim at most `limit` jobs from the caller's thread, one for each free slot; how many."""
+        rooms: dict[str, int] = {}
+        for queue, lane in self._lanes.items():
+            room = min(lane.free(), limit - sum(rooms.values()))
+            if room > 0:
+                rooms[queue] = room
+        if not rooms:
+            return 0
+        with self._polling:
+            claims = self._keeper.poll(rooms, skip_tasks)
+            self._hand_over(rooms, claims)
+        return len(claims)
+
     @property
     def failing_for(self) -> float:
         """Seconds since the first of the polls that failed in a row; 0 if the last one worked."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ferryman.errors import TaskError
 from ferryman.ids import worker_id
+from ferryman.worker.batch import Batch
 from ferryman.worker.event_loop import EventLoopThread
 from ferryman.worker.executor import Executor
 from ferryman.worker.lane import MAX_BUFFER, MAX_SERVED, Lane
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 Order = Literal["drain", "now"]
 
+BATCH_PAUSE = 0.01
+"""Seconds between two looks at what a batch still runs."""
 READY_WITHIN = 10.0
 """Seconds of failing polls after which a worker no longer counts as ready."""
 
@@ -156,7 +159,7 @@ class Worker:
             self._finish()
         return 0 if self.error is None else 1
 
-    def start(self) -> None:
+    def start(self, *, polling: bool = True) -> None:
         """Begin to work in the background; `stop` and `join` end it."""
         if is_child():
             raise TaskError(
@@ -167,7 +170,8 @@ class Worker:
             hook()
         for loop in (self._keeper, self._settler, self._upkeep, self._watch, self._watchdog):
             loop.start()
-        self._poller.start()
+        if polling:
+            self._poller.start()
         self._events.emit("worker.started", worker=self.id, queues=self._slots())
 
     def stop(self) -> None:
@@ -179,6 +183,37 @@ class Worker:
         """Drain and end what `start` began."""
         self._stop.set()
         self._finish()
+
+    def run_batch(self, limit: int, skip_tasks: Sequence[str] = ()) -> Batch:
+        """Run at most `limit` jobs, as long as any is due, then stop; what became of them.
+
+        Jobs that are handed over meanwhile count as due. SIGTERM and SIGINT end it early.
+        """
+        batch = Batch(self._events, self.id)
+        with (
+            batch.counting(),
+            on_signals(partial(self._orders.put, "drain"), partial(self._orders.put, "now")),
+        ):
+            self.start(polling=False)
+            try:
+                self._run_some(limit, skip_tasks)
+            finally:
+                self.join()
+        if self.error is not None:
+            raise self.error
+        return batch
+
+    def _run_some(self, limit: int, skip_tasks: Sequence[str]) -> None:
+        left = limit
+        while not self._stop.is_set():
+            # Asked before the poll: what ends in between may have handed over.
+            held = bool(self._keeper.held)
+            claimed = self._poller.fetch(left, skip_tasks)
+            left -= claimed
+            if not claimed:
+                if not held:
+                    return
+                self._ordered(BATCH_PAUSE)
 
     @property
     def ready(self) -> bool:
