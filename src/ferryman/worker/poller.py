@@ -66,17 +66,14 @@ class Poller(Loop):
 
     def fetch(self, limit: int, skip_tasks: Sequence[str]) -> int:
         """Claim at most `limit` jobs from the caller's thread, one for each free slot; how many."""
-        rooms: dict[str, int] = {}
+        left = limit
         for queue, lane in self._lanes.items():
-            room = min(lane.free(), limit - sum(rooms.values()))
+            room = min(lane.free(), left)
             if room > 0:
-                rooms[queue] = room
-        if not rooms:
-            return 0
-        with self._polling:
-            claims = self._keeper.poll(rooms, skip_tasks)
-            self._hand_over(rooms, claims)
-        return len(claims)
+                claims = self._keeper.poll({queue: room}, skip_tasks)
+                self._hand_over((queue,), claims)
+                left -= len(claims)
+        return limit - left
 
     @property
     def failing_for(self) -> float:

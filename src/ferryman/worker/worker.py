@@ -207,11 +207,11 @@ class Worker:
         left = limit
         while not self._stop.is_set():
             # Asked before the poll: what ends in between may have handed over.
-            held = bool(self._keeper.held)
+            busy = bool(self._keeper.held) or any(lane.running for lane in self._lanes.values())
             claimed = self._poller.fetch(left, skip_tasks)
             left -= claimed
             if not claimed:
-                if not held:
+                if not busy:
                     return
                 self._ordered(BATCH_PAUSE)
 
