@@ -31,10 +31,12 @@ __all__ = [
     "NotAllowed",
     "Options",
     "OutcomeUnknown",
+    "Pipeline",
     "Queue",
     "QueueFull",
     "Rate",
     "Retry",
+    "Run",
     "Settings",
     "Snooze",
     "State",
@@ -45,6 +47,7 @@ __all__ = [
     "Tasks",
     "Unsupported",
     "Worker",
+    "collect",
     "current_job",
 ]
 
@@ -77,10 +80,13 @@ if TYPE_CHECKING:
     from ferryman.job import Job, JobError, LogLine, State
     from ferryman.message import Message
     from ferryman.outcomes import Cancel, Fail, Retry, Snooze
+    from ferryman.pipeline.pipeline import Pipeline
+    from ferryman.pipeline.run import Run
     from ferryman.retry import Backoff
     from ferryman.service.supervisor import Supervisor
     from ferryman.tasks.handle import Handle
     from ferryman.tasks.options import Options
+    from ferryman.tasks.route import collect
     from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
     from ferryman.worker.executor import current_job
@@ -98,10 +104,13 @@ else:
         "job": ("Job", "JobError", "LogLine", "State"),
         "message": ("Message",),
         "outcomes": ("Cancel", "Fail", "Retry", "Snooze"),
+        "pipeline.pipeline": ("Pipeline",),
+        "pipeline.run": ("Run",),
         "retry": ("Backoff",),
         "service.supervisor": ("Supervisor",),
         "tasks.handle": ("Handle",),
         "tasks.options": ("Options",),
+        "tasks.route": ("collect",),
         "tasks.task": ("Task",),
         "tasks.tasks": ("Tasks",),
         "worker.executor": ("current_job",),

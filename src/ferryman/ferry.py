@@ -6,11 +6,12 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ferryman.errors import Conflict, Unsupported
+from ferryman.errors import Conflict, TaskError, Unsupported
 from ferryman.events import Events
 from ferryman.flow.circuit import Terms
 from ferryman.flow.flow import Flow
-from ferryman.message import Message, encode
+from ferryman.message import Message, check_int, encode
+from ferryman.pipeline.pipelines import Pipelines
 from ferryman.queue.open import open_backend, safe_url
 from ferryman.queue.traced import Traced
 from ferryman.queue.view import View
@@ -30,11 +31,13 @@ if TYPE_CHECKING:
     from ferryman.clock import Clock
     from ferryman.flow.breakers import Breaker
     from ferryman.flow.rates import Rate
+    from ferryman.pipeline.pipeline import Pipeline
     from ferryman.queue.contract import Backend
     from ferryman.queue.joining import Statement, Style
     from ferryman.tasks.decorator import Decorator
     from ferryman.tasks.options import Seconds
     from ferryman.tasks.own_process import Where
+    from ferryman.tasks.route import Joinable
     from ferryman.tasks.task import Task
 
 F = TypeVar("F", bound="Callable[..., object]")
@@ -62,6 +65,7 @@ class Ferry(AsyncFerry):
         self.events = Events()
         self.tasks = Tasks()
         self.tasks.join(self)
+        self.pipelines = Pipelines(self.tasks, self._opened)
         self.lease = lease
         self._priorities = dict(DEFAULT_PRIORITIES if priorities is None else priorities)
         self._clock = clock
@@ -114,6 +118,14 @@ class Ferry(AsyncFerry):
         tasks.join(self)
         for task in tasks:
             self.tasks.add(task)
+
+    def pipeline(self, name: str, *parts: Joinable) -> Pipeline:
+        """Declare stages: `a >> b >> c`; several parts join at the stages they share.
+
+        Refused with a `TaskError`: unknown stages, circles, several first stages, and what one
+        stage returns where the next one cannot take it.
+        """
+        return self.pipelines.declare(name, parts)
 
     def on(self, event: str) -> Callable[[F], F]:
         """Call a function for each event of that name, such as `job.failed` (`*`: all)."""
@@ -267,6 +279,25 @@ class Ferry(AsyncFerry):
             app=None if app is None else (app, self.url),
             flow=self.flow,
         )
+
+    def run_batch(
+        self, limit: int = 10, *, stage: str | None = None, slots: int = 1
+    ) -> Mapping[str, int]:
+        """Run at most `limit` due jobs in this process, then return: for those driven by cron.
+
+        Of one `stage` (a task's name) or of all, `slots` of each queue at a time. Answers how many
+        were `processed`, `succeeded` and `failed`; a failed attempt counts, tried again or not, and
+        one that was given back is processed only.
+        """
+        check_int("limit", limit, 1, 1_000_000)
+        check_int("slots", slots, 1, 1_000)
+        task = None if stage is None else self.tasks.get(stage)
+        if stage is not None and task is None:
+            raise TaskError(f"no task is named {stage!r} here")
+        queues = {each.options.queue for each in ([*self.tasks] if task is None else [task])}
+        others = [] if task is None else [each.name for each in self.tasks if each.name != stage]
+        worker = self.worker(dict.fromkeys(sorted(queues), slots))
+        return worker.run_batch(limit, others).counts
 
     # -- the store
 

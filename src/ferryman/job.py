@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 from ferryman.errors import NotAllowed
 from ferryman.message import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
+
+T = TypeVar("T")
 
 
 class State(StrEnum):
@@ -138,6 +140,19 @@ class Job:
         """`checkpoint` for `async def` handlers."""
         return await self._running().acheckpoint(value)
 
+    def step(self, name: str, work: Callable[[], T]) -> T:
+        """Do a part of the work once across attempts: later ones get what it came to.
+
+        The result is kept as JSON with the checkpoint, 1 MiB for all together; models are rebuilt
+        where `work` says what it returns. Names are unique in a job. An attempt that dies between
+        the work and its record does it again. A safe point, and raises `LeaseLost`.
+        """
+        return cast("T", self._running().step(name, work))
+
+    async def astep(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
+        """`step` for `async def` handlers."""
+        return cast("T", await self._running().astep(name, work))
+
     def _running(self) -> Run:
         if self.run is None:
             raise NotAllowed(f"job {self.id!r} is not running here: only its handler may do this")
@@ -157,5 +172,9 @@ class Run(Protocol):
     def checkpoint(self, value: Any) -> Any: ...
 
     async def acheckpoint(self, value: Any) -> Any: ...
+
+    def step(self, name: str, work: Callable[[], Any]) -> Any: ...
+
+    async def astep(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any: ...
 
     def ack(self, result: Any, connection: object) -> None: ...

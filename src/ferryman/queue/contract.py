@@ -117,7 +117,11 @@ class Backend(Protocol):
         ...
 
     def list(self, where: Filter, *, limit: int = 50, after: str | None = None) -> Page:
-        """Jobs that match, newest push first; `after` is the `next` of the page before."""
+        """Jobs that match, newest push first; `after` is the `next` of the page before.
+
+        Where counts are exact, nothing that exists throughout the call is missed, and a job that
+        was found to be no longer unfinished has handed over its children before the next call.
+        """
         ...
 
     def snapshot(self) -> Snapshot:

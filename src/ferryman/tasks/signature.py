@@ -84,6 +84,16 @@ class Signature:
         """How many parameters travel."""
         return len(self._pushed.parameters)
 
+    @property
+    def takes(self) -> Mapping[str, Any]:
+        """The annotation of each parameter that travels; `Any` where there is none."""
+        return {name: self._hints.get(name, Any) for name in self._pushed.parameters}
+
+    @property
+    def returns(self) -> Any:
+        """The annotation of what the handler returns; `Any` where there is none."""
+        return self._hints.get("return", Any)
+
     def read_result(self, text: str | None) -> Any:
         """A stored result as the handler's return annotation says."""
         value = None if text is None else json.loads(text)

@@ -12,6 +12,7 @@ from ferryman.tasks.aio import AsyncTask
 from ferryman.tasks.limits import NO_LIMITS
 from ferryman.tasks.options import Options, optional_seconds
 from ferryman.tasks.own_process import OwnProcess, check_findable
+from ferryman.tasks.route import Joinable, Route
 from ferryman.tasks.signature import Signature
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_OWN: Any = object()
 
 
 class Task(AsyncTask[P, R], Generic[P, R]):
@@ -48,7 +50,7 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         self.options = options
         self.version = version
         self.timeout = optional_seconds("timeout", options.timeout)
-        self.is_async = inspect.iscoroutinefunction(handler)
+        self.is_async = inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler)
         self.process = process
         self.limits = limits
         self.signature = Signature(handler, name)
@@ -63,13 +65,20 @@ class Task(AsyncTask[P, R], Generic[P, R]):
     def __repr__(self) -> str:
         return f"<Task {self.name!r} on queue {self.options.queue!r}>"
 
+    def __rshift__(self, following: Joinable) -> Route:
+        """`a >> b`: in a pipeline, what `a` returns is the input of `b`."""
+        return Route.of(self) >> following
+
+    def __rrshift__(self, preceding: Joinable) -> Route:
+        return Route.of(preceding) >> self
+
     def push(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
         """Hand over one job with these arguments; the job's own parameter is left out."""
         return self._tasks.push([self.message(*args, **kwargs)], self)[0]
 
     def push_many(self, items: Iterable[Any]) -> Sequence[Handle[R]]:
         """Hand over a job for each item: its arguments as a tuple or a dict, or its only one."""
-        return self._tasks.push([self._item(item) for item in items], self)
+        return self._tasks.push([self.message_for(item) for item in items], self)
 
     def using(self, **options: Any) -> Task[P, R]:
         """The same task with other `Options` for what is pushed through it."""
@@ -88,6 +97,10 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         self.signature.check(payload)
         return self.using(**options)._message(payload)
 
+    def unfilled(self, message_id: str) -> Message:
+        """A message without a payload: a pipeline gives the handler what it takes."""
+        return self.using(id=message_id)._message(None)
+
     def upcaster(self, from_version: int) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
         """Declare how a payload of `from_version` becomes one of the next version."""
 
@@ -101,9 +114,12 @@ class Task(AsyncTask[P, R], Generic[P, R]):
 
         return declare
 
-    def arguments(self, job: Job) -> dict[str, Any]:
-        """Keyword arguments for the handler; older payloads are brought up to this version."""
-        payload = job.payload
+    def arguments(self, job: Job, payload: Any = _OWN) -> dict[str, Any]:
+        """Keyword arguments for the handler; older payloads are brought up to this version.
+
+        `payload` takes the place of the job's own.
+        """
+        payload = job.payload if payload is _OWN else payload
         for version in range(job.version, self.version):
             upcast = self._upcasters.get(version)
             if upcast is None:
@@ -113,7 +129,8 @@ class Task(AsyncTask[P, R], Generic[P, R]):
             payload = upcast(payload)
         return self.signature.arguments(payload, job)
 
-    def _item(self, item: Any) -> Message:
+    def message_for(self, item: Any) -> Message:
+        """The message of one of `push_many`'s items."""
         if isinstance(item, tuple):
             return self.message(*item)
         if self.signature.arity == 1:

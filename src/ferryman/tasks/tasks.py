@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ferryman.message import Message
     from ferryman.tasks.decorator import Decorator
+    from ferryman.tasks.flow import Flow
     from ferryman.tasks.handle import Handle
     from ferryman.tasks.options import Seconds
     from ferryman.tasks.own_process import Where
@@ -42,6 +43,7 @@ class Tasks:
     """Tasks by name. `ferry.include(tasks)` joins them to a Ferry; until then they cannot push."""
 
     def __init__(self) -> None:
+        self.flow: Flow | None = None
         self._tasks: dict[str, Task[..., Any]] = {}
         self._carrier: Carrier | None = None
 

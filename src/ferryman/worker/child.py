@@ -29,6 +29,8 @@ from ferryman.worker.parent import STOP_SIGNALS, become_child, end_with_parent
 from ferryman.worker.wire import Wire, job_from_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ferryman.job import Job, LogLine
     from ferryman.queue.settlement import Receipt, Settlement
 
@@ -110,7 +112,9 @@ class Child:
             # What importing failed for may have passed when the next child tries.
             end, last = _not_begun(error), True
         else:
-            end = _ended(Executor(Tasks(), held.claim.job.worker or "").run(held.claim, task))
+            tasks = Tasks()
+            tasks.flow = held
+            end = _ended(Executor(tasks, held.claim.job.worker or "").run(held.claim, task))
             failure = held.claim.failure
             end["failure"] = None if failure is None else failure.to_json()
             self._jobs += 1
@@ -129,7 +133,8 @@ class Child:
 
 
 class Held:
-    """The claim on the job that runs, and the three verbs of a `LeaseKeeper` that it needs."""
+    """The claim on the job that runs, the three verbs of a `LeaseKeeper` that it needs, and the
+    `Flow` that it follows: what is yielded goes to the worker, which does all the rest."""
 
     def __init__(self, job: Job, wire: Wire) -> None:
         self.answers: SimpleQueue[Message] = SimpleQueue()
@@ -141,6 +146,7 @@ class Held:
         self._reporter: threading.Thread | None = None
         self._news = threading.Event()
         self._over = False
+        self._count = 0
 
     def now(self) -> float:
         return time.time()
@@ -158,18 +164,45 @@ class Held:
             with self._reporting:
                 report = _report(*claim.take_report())
                 self._wire.send("checkpoint", checkpoint=checkpoint, **report)
-            answer = self.answers.get()
-        if answer["stop"] is not None:
-            claim.stop(answer["stop"])
-        if answer["error"] is not None:
-            raise _rebuilt(*answer["error"])
-        return bool(answer["held"])
+            return self._answered()
 
     def settle_within(self, connection: object, claim: Claim, settlement: Settlement) -> Receipt:
         raise Unsupported(
             f"job {settlement.job_id!r} runs in a child process, which does not hold its lease: "
             "job.ack(connection=…) needs executor='thread'"
         )
+
+    def knows(self, job: Job) -> bool:
+        return True
+
+    def payload(self, job: Job) -> Any:
+        return job.payload
+
+    def follow(self, held: object, value: Any) -> tuple[()]:
+        return ()
+
+    def spread(self, held: object) -> Held:
+        return self
+
+    def add(self, items: Sequence[Any]) -> None:
+        with self._saving:
+            with self._reporting:
+                self._wire.send("items", items=items)
+            self._answered()
+        self._count += len(items)
+        self.claim.safe_point()
+
+    def end(self) -> tuple[int, tuple[()]]:
+        self.add(())
+        return self._count, ()
+
+    def _answered(self) -> bool:
+        answer = self.answers.get()
+        if answer["stop"] is not None:
+            self.claim.stop(answer["stop"])
+        if answer["error"] is not None:
+            raise _rebuilt(*answer["error"])
+        return bool(answer["held"])
 
     def close(self, end: Message) -> None:
         with self._reporting:

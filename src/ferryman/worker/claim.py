@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ferryman.errors import InvalidMessage, LeaseLost
 from ferryman.job import LogLine, State
 from ferryman.lifecycle import Verdict
-from ferryman.message import encode
 from ferryman.queue.heartbeat import Beat
 from ferryman.queue.settlement import Settlement
 from ferryman.tasks.aio import offload
 from ferryman.tasks.conversion import encode_result
+from ferryman.worker.kept import Kept
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Awaitable, Callable
 
     from ferryman.flow.failure import Failure
     from ferryman.job import Job
+    from ferryman.message import Message
     from ferryman.queue.settlement import Receipt
 
 Stop = Literal["cancel", "pause", "lost", "timeout", "drain"]
@@ -63,6 +64,7 @@ class Claim:
         "async_task",
         "deadline",
         "failure",
+        "follow",
         "job",
         "on_loop",
         "seconds",
@@ -83,6 +85,7 @@ class Claim:
         self.told_lost = False
         self.failure: Failure | None = None
         self.async_task: asyncio.Task[None] | None = None
+        self.follow: Callable[[str | None], tuple[Message, ...]] | None = None
         self._keeper = keeper
         self._percent: float | None = None
         self._note: str | None = None
@@ -133,7 +136,7 @@ class Claim:
             raise InvalidMessage("percent", f"must be from 0 to 100, got {percent}")
         self._percent, self._note = float(percent), note and note[:MAX_NOTE]
         self._keeper.report_soon()
-        self._safe_point()
+        self.safe_point()
 
     def log(self, text: str) -> None:
         line = LogLine(self.now(), str(text)[:MAX_LOG])
@@ -143,28 +146,49 @@ class Claim:
         self._keeper.report_soon()
 
     def checkpoint(self, value: Any) -> Any:
+        kept = Kept.read(self._checkpoint)
         if value is None:
-            return None if self._checkpoint is None else json.loads(self._checkpoint)
-        text = encode(value, "checkpoint")
+            return kept.value
+        self.save(kept.with_value(value))
+        return value
+
+    def step(self, name: str, work: Callable[[], Any]) -> Any:
+        kept = Kept.read(self._checkpoint)
+        if name not in kept.steps:
+            kept = kept.with_step(name, work())
+            self.save(kept)
+        return kept.step(name, work)
+
+    async def astep(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
+        kept = Kept.read(self._checkpoint)
+        if name not in kept.steps:
+            kept = kept.with_step(name, await work())
+            await offload(self.save, kept)
+        return kept.step(name, work)
+
+    def save(self, kept: Kept) -> None:
+        """Store what the next attempt shall find, before the handler goes on."""
+        text = kept.text()
         if not self._keeper.beat_one(self, checkpoint=text):
             raise LeaseLost(self.job.id, self.job.fence)
         self._checkpoint = text
-        self._safe_point()
-        return value
+        self.safe_point()
 
     async def acheckpoint(self, value: Any) -> Any:
         return await offload(self.checkpoint, value)
 
     def ack(self, result: Any, connection: object) -> None:
-        self._safe_point()
+        self.safe_point()
         percent, note, logs = self.take_report()
+        text = encode_result(result)
         receipt = self._keeper.settle_within(
             connection,
             self,
             Settlement.of(
                 self.job,
                 Verdict.ACK,
-                result=encode_result(result),
+                result=text,
+                children=() if self.follow is None else self.follow(text),
                 percent=percent,
                 note=note,
                 logs=logs,
@@ -176,7 +200,7 @@ class Claim:
         if receipt.state is not State.COMPLETED:
             # A stop was asked, and no heartbeat has told yet.
             self.stop("cancel")
-            self._safe_point()
+            self.safe_point()
 
     def beat(self, checkpoint: str | None = None) -> Beat:
         """Take what was reported since the last beat; `untake` puts it back if it got lost."""
@@ -201,6 +225,7 @@ class Claim:
             self._logs = self._logs or deque()
             self._logs.extendleft(reversed(beat.logs))
 
-    def _safe_point(self) -> None:
+    def safe_point(self) -> None:
+        """Unwind the handler if a stop was asked or the lease is lost."""
         if self.stop_reason is not None:
             raise Stopped(self.stop_reason)

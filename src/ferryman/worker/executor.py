@@ -5,20 +5,27 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import traceback
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import InvalidMessage, LeaseLost
 from ferryman.flow.failure import Failure
 from ferryman.job import Job, JobError
 from ferryman.lifecycle import Verdict
+from ferryman.message import decode
 from ferryman.outcomes import Cancel, Fail, Outcome, Retry, Snooze
 from ferryman.queue.settlement import make_settlement
+from ferryman.tasks.aio import offload
 from ferryman.tasks.conversion import encode_result
+from ferryman.tasks.flow import PIPELINE, HandOver, in_a_run
 from ferryman.tasks.limits import covering
+from ferryman.worker import yielding
 from ferryman.worker.claim import Stopped
 
 if TYPE_CHECKING:
+    from ferryman.message import Message
     from ferryman.queue.settlement import Settlement
+    from ferryman.tasks.flow import Flow, Spread
     from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
     from ferryman.worker.claim import Claim
@@ -44,15 +51,18 @@ class Executor:
 
     def task_of(self, claim: Claim) -> Task[..., Any] | None:
         """The task that can run this job; None: unknown here, or of a newer version."""
-        task = self._tasks.get(claim.job.task)
-        return task if task is not None and claim.job.version <= task.version else None
+        job = claim.job
+        task = self._tasks.get(job.task)
+        if task is None or job.version > task.version:
+            return None
+        return task if not in_a_run(job) or self._knows_run(job) else None
 
     def run(self, claim: Claim, task: Task[..., Any]) -> Settlement:
         token = _current.set(claim.job)
         if task.limits.needs:
             covering.set(task.limits.needs)
         try:
-            return self._said(claim, task, task.handler(**_arguments(claim, task)))
+            return self._said(claim, task, task.handler(**self._arguments(claim, task)))
         except BaseException as error:
             return self._raised(claim, task, error)
         finally:
@@ -64,20 +74,33 @@ class Executor:
         token = _current.set(claim.job)
         covering.set(task.limits.needs)
         try:
-            return self._said(claim, task, await task.handler(**_arguments(claim, task)))
+            if self._flow(claim) is not None:
+                return await self._run_in_flow(claim, task)
+            return self._said(claim, task, await task.handler(**self._arguments(claim, task)))
         except BaseException as error:
             return self._raised(claim, task, error)
         finally:
             _current.reset(token)
 
+    async def _run_in_flow(self, claim: Claim, task: Task[..., Any]) -> Settlement:
+        """The same where the flow may have to ask the store, which must not block the loop."""
+        value = task.handler(**await offload(self._arguments, claim, task))
+        if (flow := self._flow(claim)) is not None and yielding.is_async(value):
+            spread = await offload(flow.spread, claim)
+            await yielding.adrain(value, spread)
+            return await offload(self._spread_out, claim, spread)
+        return await offload(self._said, claim, task, await value)
+
     def unknown(self, claim: Claim) -> Settlement:
         """Give back a job that no handler here can run."""
         job = claim.job
-        why = (
-            f"no handler for task {job.task!r} in this worker"
-            if self._tasks.get(job.task) is None
-            else f"task {job.task!r} version {job.version} is newer than this worker's"
-        )
+        task = self._tasks.get(job.task)
+        if task is None:
+            why = f"no handler for task {job.task!r} in this worker"
+        elif job.version > task.version:
+            why = f"task {job.task!r} version {job.version} is newer than this worker's"
+        else:
+            why = f"no pipeline {job.meta[PIPELINE]!r} with this stage in this worker"
         return self._settle(
             claim, Verdict.GIVE_BACK, error=("unknown_task", why), delay=UNKNOWN_TASK_DELAY
         )
@@ -110,20 +133,74 @@ class Executor:
         error: tuple[str, str] | None,
         delay: float | None,
         trace: str | None,
+        task: Task[..., Any],
+        spread: Spread | None,
     ) -> Settlement:
-        """The end that another executor, in a child process, came to."""
-        return self._settle(claim, verdict, result=result, error=error, delay=delay, trace=trace)
+        """The end that another executor, in a child process, came to; `spread` has its children."""
+        if verdict is not Verdict.ACK:
+            return self._settle(claim, verdict, error=error, delay=delay, trace=trace)
+        try:
+            if spread is not None:
+                return self._spread_out(claim, spread)
+            return self._settle(claim, verdict, result=result, children=self._next(claim, result))
+        except BaseException as raised:
+            return self._raised(claim, task, raised)
+
+    def payload_of(self, claim: Claim) -> Any:
+        """What the handler is given: a pipeline may have something else than the job's own."""
+        flow = self._flow(claim)
+        if flow is None:
+            return claim.job.payload
+        claim.follow = partial(self._next, claim)
+        return flow.payload(claim.job)
+
+    def spread(self, claim: Claim) -> Spread | None:
+        """Where the items go that a handler yields; None if the job is of no run."""
+        flow = self._flow(claim)
+        return None if flow is None else flow.spread(claim)
+
+    def raised(self, claim: Claim, task: Task[..., Any], error: BaseException) -> Settlement:
+        """The end of a claim whose work raised outside of the handler."""
+        return self._raised(claim, task, error)
 
     def _said(self, claim: Claim, task: Task[..., Any], value: Any) -> Settlement:
         if value is None:
             return self._settle(claim, Verdict.ACK)
         if isinstance(value, Outcome):
             return self._raised(claim, task, value)
+        if isinstance(value, HandOver):
+            return self._settle(claim, Verdict.ACK, children=value.children)
+        if yielding.is_sync(value) and (spread := self.spread(claim)) is not None:
+            yielding.drain(value, spread)
+            return self._spread_out(claim, spread)
         try:
             result = encode_result(value)
         except InvalidMessage as error:
             return self._raised(claim, task, Fail(f"its result cannot be kept: {error}"))
-        return self._settle(claim, Verdict.ACK, result=result)
+        return self._settle(claim, Verdict.ACK, result=result, children=self._next(claim, result))
+
+    def _next(self, claim: Claim, result: str | None) -> tuple[Message, ...]:
+        flow = None if result is None else self._flow(claim)
+        return () if flow is None or result is None else flow.follow(claim, decode(result))
+
+    def _spread_out(self, claim: Claim, spread: Spread) -> Settlement:
+        count, children = spread.end()
+        return self._settle(claim, Verdict.ACK, result=str(count), children=children)
+
+    def _flow(self, claim: Claim) -> Flow | None:
+        """The pipelines, where the job is of a run; nearly all other jobs have no meta at all."""
+        return self._tasks.flow if claim.job.meta and in_a_run(claim.job) else None
+
+    def _knows_run(self, job: Job) -> bool:
+        return self._tasks.flow is not None and self._tasks.flow.knows(job)
+
+    def _arguments(self, claim: Claim, task: Task[..., Any]) -> dict[str, Any]:
+        payload = self.payload_of(claim)
+        try:
+            return task.arguments(claim.job, payload)
+        except InvalidMessage as error:
+            # No later attempt with the same code could read it either.
+            raise Fail(f"its payload does not fit task {task.name!r}: {error}") from error
 
     def _raised(self, claim: Claim, task: Task[..., Any], error: BaseException) -> Settlement:
         match error:
@@ -169,6 +246,7 @@ class Executor:
         error: tuple[str, str] | None = None,
         delay: float | None = None,
         trace: str | None = None,
+        children: tuple[Message, ...] = (),
     ) -> Settlement:
         job = claim.job
         percent, note, logs = claim.take_report()
@@ -185,16 +263,8 @@ class Executor:
             result,
             kept,
             delay,
-            (),
+            children,
             percent,
             note,
             logs,
         )
-
-
-def _arguments(claim: Claim, task: Task[..., Any]) -> dict[str, Any]:
-    try:
-        return task.arguments(claim.job)
-    except InvalidMessage as error:
-        # No later attempt with the same code could read it either.
-        raise Fail(f"its payload does not fit task {task.name!r}: {error}") from error

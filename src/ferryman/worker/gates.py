@@ -84,13 +84,15 @@ class Gates(Loop):
 
     # -- claiming
 
-    def poll(self, rooms: Mapping[str, int], *, idle: bool) -> Sequence[Claim]:
+    def poll(
+        self, rooms: Mapping[str, int], skip_tasks: Sequence[str] = (), *, idle: bool
+    ) -> Sequence[Claim]:
         """Claim what may run. `idle`: nothing seems to wait, so nothing is reserved in advance;
         what is found all the same has to pass when it starts."""
         free = {queue: min(room, self._lanes[queue].free) for queue, room in rooms.items()}
         rooms, passes, shut = self._look(rooms, free, idle)
         try:
-            return self._claim(rooms, free, passes, shut)
+            return self._claim(rooms, free, passes, shut.union(skip_tasks))
         finally:
             self._trim()
 

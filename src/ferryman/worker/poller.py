@@ -69,6 +69,17 @@ class Poller(Loop):
             return 0.0
         return self._await_work(rooms)
 
+    def fetch(self, limit: int, skip_tasks: Sequence[str]) -> int:
+        """Claim at most `limit` jobs from the caller's thread, one for each free slot; how many."""
+        left = limit
+        for queue, lane in self._lanes.items():
+            room = min(lane.free, left)
+            if room > 0:
+                claims = self._poll({queue: room}, skip_tasks)
+                self._hand_over((queue,), claims)
+                left -= len(claims)
+        return limit - left
+
     @property
     def failing_for(self) -> float:
         """Seconds since the first of the polls that failed in a row; 0 if the last one worked."""
@@ -101,12 +112,12 @@ class Poller(Loop):
             for late in self._lanes[queue].add(mine) if mine else ():
                 self._give_back(late)
 
-    def _poll(self, rooms: Mapping[str, int]) -> Sequence[Claim]:
+    def _poll(self, rooms: Mapping[str, int], skip_tasks: Sequence[str] = ()) -> Sequence[Claim]:
         try:
             if self._gates is None:
-                claims = self._keeper.poll(rooms)
+                claims = self._keeper.poll(rooms, skip_tasks)
             else:
-                claims = self._gates.poll(rooms, idle=self._idle)
+                claims = self._gates.poll(rooms, skip_tasks, idle=self._idle)
         except BackendUnavailable:
             self._failing_since = self._failing_since or self._backend.clock.monotonic()
             raise

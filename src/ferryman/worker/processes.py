@@ -15,6 +15,7 @@ from ferryman.flow.failure import Failure
 from ferryman.lifecycle import Verdict
 from ferryman.worker.child_process import ChildProcess, how_it_ended
 from ferryman.worker.claim import Stopped
+from ferryman.worker.kept import Kept
 from ferryman.worker.loop import Loop
 from ferryman.worker.parent import STOP_SIGNALS
 from ferryman.worker.wire import job_to_json
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ferryman.clock import Clock
     from ferryman.events import Events
     from ferryman.queue.settlement import Settlement
+    from ferryman.tasks.flow import Spread
     from ferryman.tasks.task import Task
     from ferryman.worker.claim import Claim
     from ferryman.worker.executor import Executor
@@ -76,19 +78,27 @@ class Processes(Loop):
             return self._executor.give_back(claim)
         if task.name not in child.tasks and claim.deadline is not None:
             claim.deadline += BOOT
+        items = Items(claim, self._executor)
+        try:
+            job = {**job_to_json(claim.job), "body": json.dumps(self._executor.payload_of(claim))}
+        except BaseException as error:
+            with self._lock:
+                del self._busy[claim]
+            self._release(child, last=False)
+            return self._executor.raised(claim, task, error)
         child.order(
             task=task.name,
             module=task.handler.__module__,
             qualname=task.handler.__qualname__,
-            job=job_to_json(claim.job),
+            job=job,
         )
-        end = self._converse(claim, task, child)
+        end = self._converse(claim, task, child, items)
         with self._lock:
             del self._busy[claim]
         if end is None:
             return self._buried(claim, child)
         self._release(child, last=end["last"])
-        return self._settled(claim, end)
+        return self._settled(claim, task, end, items)
 
     def kill(self, claim: Claim) -> None:
         """End the child that runs this claim, if one does. Its job is then not charged by us."""
@@ -219,7 +229,7 @@ class Processes(Loop):
     # -- one job
 
     def _converse(
-        self, claim: Claim, task: Task[..., Any], child: ChildProcess
+        self, claim: Claim, task: Task[..., Any], child: ChildProcess, items: Items
     ) -> Mapping[str, Any] | None:
         """Hear the child out; how its job ended, or None if it ended itself."""
         while (message := child.hear()) is not None:
@@ -231,6 +241,8 @@ class Processes(Loop):
                     _take_report(claim, message)
                 case "checkpoint":
                     child.tell("answer", **_answer(claim, message))
+                case "items":
+                    child.tell("answer", **items.take(message))
                 case "end":
                     return message
         return None
@@ -242,10 +254,14 @@ class Processes(Loop):
             claim.deadline += now - claim.started - BOOT
         claim.started = now
 
-    def _settled(self, claim: Claim, end: Mapping[str, Any]) -> Settlement:
+    def _settled(
+        self, claim: Claim, task: Task[..., Any], end: Mapping[str, Any], items: Items
+    ) -> Settlement:
         _take_report(claim, end)
         claim.failure = Failure.from_json(end.get("failure"))
         error = end["error"]
+        if items.trouble is not None:
+            return self._executor.raised(claim, task, items.trouble)
         return self._executor.reported(
             claim,
             Verdict(end["verdict"]),
@@ -253,7 +269,31 @@ class Processes(Loop):
             error=None if error is None else (error["kind"], error["text"]),
             delay=end["delay"],
             trace=None if error is None else error["traceback"],
+            task=task,
+            spread=items.spread,
         )
+
+
+class Items:
+    """What a handler in a child yields, staged here, where its lease is held."""
+
+    def __init__(self, claim: Claim, executor: Executor) -> None:
+        self.spread: Spread | None = None
+        self.trouble: BaseException | None = None
+        self._claim = claim
+        self._executor = executor
+
+    def take(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Stage a chunk; what the child shall do next."""
+        failure = None
+        try:
+            self.spread = self.spread or self._executor.spread(self._claim)
+            if self.spread is not None:
+                self.spread.add(message["items"])
+        except BaseException as error:
+            self.trouble = error
+            failure = (type(error).__name__, str(error))
+        return {"held": True, "error": failure, "stop": self._claim.stop_reason}
 
 
 def _take_report(claim: Claim, message: Mapping[str, Any]) -> None:
@@ -270,7 +310,7 @@ def _answer(claim: Claim, message: Mapping[str, Any]) -> Mapping[str, Any]:
     _take_report(claim, message)
     held, failure = True, None
     try:
-        claim.checkpoint(json.loads(message["checkpoint"]))
+        claim.save(Kept.read(message["checkpoint"]))
     except Stopped:
         pass  # stored; the child learns of the stop with this answer
     except LeaseLost:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ferryman.errors import TaskError
 from ferryman.ids import worker_id
 from ferryman.tasks.aio import offload
+from ferryman.worker.batch import Batch
 from ferryman.worker.event_loop import EventLoopThread
 from ferryman.worker.executor import Executor
 from ferryman.worker.gates import Gates
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 Order = Literal["drain", "now"]
 
+BATCH_PAUSE = 0.01
+"""Seconds between two looks at what a batch still runs."""
 READY_WITHIN = 10.0
 """Seconds of failing polls after which a worker no longer counts as ready."""
 
@@ -182,7 +185,7 @@ class Worker:
             self._finish()
         return 0 if self.error is None else 1
 
-    def start(self) -> None:
+    def start(self, *, polling: bool = True) -> None:
         """Begin to work in the background; `stop` and `join` end it."""
         if is_child():
             raise TaskError(
@@ -195,7 +198,8 @@ class Worker:
             loop.start()
         if self._gates is not None:
             self._gates.start()
-        self._poller.start()
+        if polling:
+            self._poller.start()
         self._events.emit("worker.started", worker=self.id, queues=self._slots())
 
     def stop(self) -> None:
@@ -207,6 +211,37 @@ class Worker:
         """Drain and end what `start` began."""
         self._stop.set()
         self._finish()
+
+    def run_batch(self, limit: int, skip_tasks: Sequence[str] = ()) -> Batch:
+        """Run at most `limit` jobs, as long as any is due, then stop; what became of them.
+
+        Jobs that are handed over meanwhile count as due. SIGTERM and SIGINT end it early.
+        """
+        batch = Batch(self._events, self.id)
+        with (
+            batch.counting(),
+            on_signals(partial(self._orders.put, "drain"), partial(self._orders.put, "now")),
+        ):
+            self.start(polling=False)
+            try:
+                self._run_some(limit, skip_tasks)
+            finally:
+                self.join()
+        if self.error is not None:
+            raise self.error
+        return batch
+
+    def _run_some(self, limit: int, skip_tasks: Sequence[str]) -> None:
+        left = limit
+        while not self._stop.is_set():
+            # Asked before the poll: what ends in between may have handed over.
+            busy = bool(self._keeper.held) or any(lane.running for lane in self._lanes.values())
+            claimed = self._poller.fetch(left, skip_tasks)
+            left -= claimed
+            if not claimed:
+                if not busy:
+                    return
+                self._ordered(BATCH_PAUSE)
 
     @property
     def ready(self) -> bool:

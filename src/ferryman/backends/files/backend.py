@@ -9,6 +9,7 @@ from ferryman.backends.files.acts import perform, purge
 from ferryman.backends.files.counts import snapshot
 from ferryman.backends.files.desk import Desk
 from ferryman.backends.files.diagnosis import diagnose
+from ferryman.backends.files.finish import finish_by_name
 from ferryman.backends.files.heartbeat import heartbeat
 from ferryman.backends.files.pausing import pause_queue, resume_queue
 from ferryman.backends.files.poll import poll
@@ -119,7 +120,7 @@ class FileBackend:
 
     def list(self, where: Filter, *, limit: int = 50, after: str | None = None) -> Page:
         with self._store.verb():
-            return browse.list_jobs(self._store, where, limit, after)
+            return browse.list_jobs(self._store, where, limit, after, finish_by_name)
 
     def snapshot(self) -> Snapshot:
         with self._store.verb():

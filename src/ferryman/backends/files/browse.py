@@ -15,7 +15,7 @@ from ferryman.job import TERMINAL
 from ferryman.queue.answers import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ferryman.backends.files.desk import Desk
     from ferryman.backends.files.layout import Folders
@@ -39,13 +39,22 @@ def get(desk: Desk, job_id: str) -> Job | None:
     return row.job(whole=True)
 
 
-def list_jobs(store: Store, where: Filter, limit: int, after: str | None) -> Page:
-    """One page: every job that the filter may mean is read, the newest `limit` are kept."""
+def list_jobs(
+    store: Store,
+    where: Filter,
+    limit: int,
+    after: str | None,
+    finish: Callable[[Store, Folders, Row], None] | None = None,
+) -> Page:
+    """One page: every job that the filter may mean is read, the newest `limit` are kept.
+
+    `finish` is done to those that are found to be over and still owe their children.
+    """
     below = _mark(after)
     now = store.now()
     newest: list[Mark] = []
     jobs: dict[Mark, Job] = {}
-    for row in _rows(store, where):
+    for row in _rows(store, where, finish):
         mark = (row.seq, row.id)
         full = len(newest) > limit
         if (below is not None and mark >= below) or (full and mark < newest[0]) or mark in jobs:
@@ -62,7 +71,9 @@ def list_jobs(store: Store, where: Filter, limit: int, after: str | None) -> Pag
     return Page(tuple(jobs[mark] for mark in page), more)
 
 
-def _rows(store: Store, where: Filter) -> Iterator[Row]:
+def _rows(
+    store: Store, where: Filter, finish: Callable[[Store, Folders, Row], None] | None
+) -> Iterator[Row]:
     store.check_root()
     ids = _asked(where, "id")
     queues, states = _asked(where, "queue"), _asked(where, "state")
@@ -74,17 +85,27 @@ def _rows(store: Store, where: Filter) -> Iterator[Row]:
             found = (find_in(store, folders, name_of(job_id)) for job_id in ids)
             yield from (row for row in found if row is not None)
             continue
-        yield from _unfinished(store, folders, states)
+        yield from _unfinished(store, folders, states, finish)
         yield from _finished(store, folders, states)
 
 
-def _unfinished(store: Store, folders: Folders, states: set[str] | None) -> Iterator[Row]:
+def _unfinished(
+    store: Store,
+    folders: Folders,
+    states: set[str] | None,
+    finish: Callable[[Store, Folders, Row], None] | None,
+) -> Iterator[Row]:
     if states is not None and states <= TERMINAL:
         return
     for name in store.disk.names(folders.pending) or ():
         row = find_in(store, folders, name)
-        if row is not None and row.state not in TERMINAL:
+        if row is None:
+            continue
+        if row.state not in TERMINAL:
             yield row
+        elif row.children and finish is not None:
+            # Whoever learns that it is over must find what follows from it.
+            finish(store, folders, row)
 
 
 def _finished(store: Store, folders: Folders, states: set[str] | None) -> Iterator[Row]:

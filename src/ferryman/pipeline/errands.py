@@ -1,0 +1,85 @@
+"""The engine's own jobs in a run: gates, and the release and sweeping of staged children."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from ferryman.filter import Filter, Term
+from ferryman.ids import child_id
+from ferryman.job import Job, State
+from ferryman.outcomes import Snooze
+from ferryman.pipeline.gate import GATE, wait_at
+from ferryman.pipeline.lineage import HELD, Children
+from ferryman.pipeline.spread import RELEASE, SWEEP, SWEEP_AFTER
+from ferryman.tasks.flow import PIPELINE, STAGE, HandOver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferryman.pipeline.pipeline import Pipeline
+    from ferryman.queue.contract import Backend
+    from ferryman.tasks.tasks import Tasks
+
+PAGE: Final = 500
+LOOK_AGAIN: Final = 3_600.0
+"""Seconds after which a sweep looks once more: a frozen worker may have staged one last chunk."""
+
+
+class Known(Protocol):
+    """Where the errands find their pipeline."""
+
+    def __getitem__(self, name: str) -> Pipeline: ...
+
+
+class Errands:
+    """Handlers of the engine's own tasks, declared like any other."""
+
+    def __init__(self, pipelines: Known, backend: Callable[[], Backend]) -> None:
+        self._pipelines = pipelines
+        self._backend = backend
+
+    def declare(self, tasks: Tasks, queue: str) -> None:
+        """Make them known to workers. Each errand stands in a queue of its pipeline."""
+        for name, handler in ((GATE, self._gate), (RELEASE, self._release), (SWEEP, self._sweep)):
+            if tasks.get(name) is None:
+                tasks.task(name=name, queue=queue)(handler)
+
+    def _gate(self, turn: int, job: Job) -> HandOver:
+        pipeline = self._pipelines[job.meta[PIPELINE]]
+        successor = wait_at(job, pipeline.shape, self._backend())
+        if successor is not None:
+            return HandOver((successor,))
+        task = pipeline.tasks[job.meta[STAGE]]
+        return HandOver((Children(job, task).collecting(),))
+
+    def _release(
+        self, parent: str, generation: int, edges: list[str], count: int, job: Job
+    ) -> None:
+        backend = self._backend()
+        for start in range(job.checkpoint() or 0, count, PAGE):
+            chunk = range(start, min(start + PAGE, count))
+            for edge in edges:
+                backend.resume([child_id(parent, generation, edge, index) for index in chunk])
+            job.checkpoint(chunk.stop)
+
+    def _sweep(self, parent: str, fence: int, mark: str, release: str, job: Job) -> None:
+        backend = self._backend()
+        found = backend.get(parent)
+        if backend.get(release) is not None:
+            return  # the ack of that claim was applied, and the rest is the release's
+        if found is not None and found.fence == fence and found.state is State.PROCESSING:
+            raise Snooze(max(SWEEP_AFTER, backend.clock.now() - job.created_at))
+        held = Term("meta", "is", (mark,), path=(HELD,))
+        where = Filter((held, Term("state", "is", (State.PAUSED,))))
+        while jobs := backend.list(where, limit=PAGE).jobs:
+            acted = backend.delete([each.id for each in jobs])
+            if all(each.refused is not None for each in acted):
+                break
+        if not job.checkpoint():
+            job.checkpoint("swept")
+            raise Snooze(LOOK_AGAIN)
+
+
+def is_errand(task: str) -> bool:
+    """Whether jobs of this task are the engine's own."""
+    return task in (GATE, RELEASE, SWEEP)

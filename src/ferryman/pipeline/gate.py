@@ -1,0 +1,103 @@
+"""Before a stage that collects: a job that waits until all that leads there has ended.
+
+Stages are looked at in order, each until none of its jobs in the run is unfinished. That stays so,
+because only earlier stages could bring new ones, and a job that is seen to have ended has handed
+over its children. Hence nothing is counted that could be counted twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ferryman.filter import Filter, Term
+from ferryman.job import State
+from ferryman.outcomes import Fail, Snooze
+from ferryman.pipeline.lineage import errand
+from ferryman.tasks.flow import RUN, STAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ferryman.job import Job
+    from ferryman.message import Message
+    from ferryman.pipeline.shape import Shape, Stage
+    from ferryman.queue.contract import Backend
+
+GATE: Final = "ferryman.gate"
+FIRST_LOOK: Final = 0.05
+PATIENCE: Final = 0.02
+"""Of the time that a gate has waited: so much later it may notice the end."""
+LONGEST: Final = 30.0
+TURNS: Final = 900
+"""Looks of one gate; then another takes its place, before it has been given back too often."""
+
+UNFINISHED: Final = (State.PENDING, State.PROCESSING, State.PAUSED)
+NOT_COMPLETED: Final = (State.FAILED, State.CANCELLED)
+
+
+def gates_of(first: Job, shape: Shape) -> tuple[Message, ...]:
+    """The gates of a run, which follow from its first job."""
+    return tuple(_gate(first, stage, 0) for stage in shape.collecting)
+
+
+def wait_at(gate: Job, shape: Shape, backend: Backend) -> Message | None:
+    """Return when the stage may begin, or the gate that takes this one's place; else snooze."""
+    stage = shape.by_name[gate.meta[STAGE]]
+    known = gate.checkpoint() or {"passed": 0, "awaited": None}
+    states = UNFINISHED + (NOT_COMPLETED if stage.collects == "wait" else ())
+    before = shape.before(stage.name)
+    while known["passed"] < len(before):
+        awaited = _still(backend, known["awaited"], states) or _any(
+            backend, gate, before[known["passed"]], states
+        )
+        if awaited is not None:
+            if awaited != known["awaited"]:
+                gate.checkpoint({**known, "awaited": awaited})
+            return _not_yet(gate, stage, backend)
+        known = {"passed": known["passed"] + 1, "awaited": None}
+    if stage.collects == "fail":
+        _check_completed(backend, gate, before)
+    return None
+
+
+def in_run(run: str, *stages: str, states: Collection[State] = ()) -> Filter:
+    """The jobs of a run, of these stages and in these states; none named means all."""
+    terms = [Term("meta", "is", (run,), path=(RUN,))]
+    if stages:
+        terms.append(Term("meta", "is", stages, path=(STAGE,)))
+    if states:
+        terms.append(Term("state", "is", tuple(states)))
+    return Filter(tuple(terms))
+
+
+def _gate(parent: Job, stage: Stage, turn: int) -> Message:
+    return errand(parent, GATE, turn, f"{stage.name}/{turn}", stage=stage.name, queue=stage.queue)
+
+
+def _not_yet(gate: Job, stage: Stage, backend: Backend) -> Message:
+    if gate.given_back >= TURNS:
+        return _gate(gate, stage, gate.payload + 1)
+    waited = backend.clock.now() - gate.created_at
+    raise Snooze(min(LONGEST, max(FIRST_LOOK, waited * PATIENCE)), "not all has ended")
+
+
+def _still(backend: Backend, job_id: str | None, states: Collection[State]) -> str | None:
+    """The job that was awaited last time, if it still is: one look instead of a search."""
+    job = None if job_id is None else backend.get(job_id)
+    return job.id if job is not None and job.state in states else None
+
+
+def _any(backend: Backend, gate: Job, stage: str, states: Collection[State]) -> str | None:
+    found = backend.list(in_run(gate.meta[RUN], stage, states=states), limit=1).jobs
+    return found[0].id if found else None
+
+
+def _check_completed(backend: Backend, gate: Job, before: Sequence[str]) -> None:
+    where = in_run(gate.meta[RUN], *before, states=NOT_COMPLETED)
+    found = backend.list(where, limit=1).jobs
+    if found:
+        job = found[0]
+        raise Fail(
+            f"job {job.id!r} of stage {job.meta[STAGE]!r} is {job.state}: retry the run, "
+            "or collect with failed='skip'"
+        )

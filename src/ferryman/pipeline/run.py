@@ -1,0 +1,231 @@
+"""One passage of one input through a pipeline: where it is, and what can be done to it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ferryman.errors import JobNotFound, NotAllowed, StillUnfinished, TaskError
+from ferryman.job import TERMINAL, State
+from ferryman.pipeline.gate import GATE, NOT_COMPLETED, UNFINISHED, in_run
+from ferryman.pipeline.lineage import HELD, PARENT
+from ferryman.pipeline.pauses import set_paused
+from ferryman.pipeline.spread import held_mark
+from ferryman.tasks.flow import STAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from ferryman.filter import Filter
+    from ferryman.job import Job
+    from ferryman.pipeline.shape import Shape
+    from ferryman.queue.answers import Acted
+    from ferryman.queue.contract import Backend
+
+RunState = Literal["running", "paused", "failed", "cancelled", "completed"]
+
+PAGE = 1_000
+_FIRST_PAUSE = 0.01
+_LONGEST_PAUSE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The jobs of a run by stage, in the pipeline's order, and by state."""
+
+    stages: Mapping[str, Mapping[State, int]]
+
+    @property
+    def state(self) -> RunState:
+        """`running` while a job is under way or waits; then the worst of what it came to."""
+        found = {state for counts in self.stages.values() for state in counts}
+        if found & {State.PENDING, State.PROCESSING}:
+            return "running"
+        for state, name in _WORST:
+            if state in found:
+                return name
+        return "completed"
+
+
+_WORST: Sequence[tuple[State, RunState]] = (
+    (State.PAUSED, "paused"),
+    (State.FAILED, "failed"),
+    (State.CANCELLED, "cancelled"),
+)
+
+
+class Run:
+    """The jobs that follow from the first one, whose id is the run's.
+
+    `created` is False when the id or key already had a run. Every verb asks the store.
+    """
+
+    def __init__(
+        self, run_id: str, shape: Shape, backend: Callable[[], Backend], created: bool = True
+    ) -> None:
+        self.id = run_id
+        self.created = created
+        self._shape = shape
+        self._open = backend
+
+    def __repr__(self) -> str:
+        return f"Run({self.id!r}, pipeline={self._shape.name!r})"
+
+    @property
+    def pipeline(self) -> str:
+        return self._shape.name
+
+    # -- looking
+
+    def progress(self) -> Progress:
+        """Its jobs counted by stage and state; a gate counts for the stage that waits behind it."""
+        counts = {stage.name: Counter[State]() for stage in self._shape.stages}
+        for jobs in self._walk(in_run(self.id, *counts)):
+            for job in jobs:
+                # A gate that did its work is nobody's business any more.
+                if job.task != GATE or job.state is not State.COMPLETED:
+                    counts[job.meta[STAGE]][job.state] += 1
+        if not any(counts.values()):
+            raise JobNotFound(self.id)
+        return Progress(counts)
+
+    def state(self) -> RunState:
+        """What the run is now, without counting its jobs."""
+        found = [state for state in State if self._any(state)]
+        if not found:
+            raise JobNotFound(self.id)
+        return Progress({"": dict.fromkeys(found, 1)}).state
+
+    def wait(self, timeout: float | None = None) -> RunState:
+        """Block until nothing runs or waits any more; `StillUnfinished` after `timeout` seconds."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        pause = _FIRST_PAUSE
+        while (state := self.state()) == "running":
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                raise StillUnfinished(f"run {self.id!r} still goes on after {timeout:g} s")
+            time.sleep(pause if left is None else min(pause, left))
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
+        return state
+
+    def results(self, *stages: str) -> list[Any]:
+        """What the jobs of these stages returned, None left out; by default of the last stages."""
+        where = in_run(self.id, *(stages or self._shape.last), states=[State.COMPLETED])
+        found = [job for jobs in self._walk(where) for job in jobs if job.task != GATE]
+        found.sort(key=lambda job: job.seq)
+        return [json.loads(job.result) for job in found if job.result is not None]
+
+    # -- acting
+
+    def cancel(self) -> int:
+        """Cancel all that waits, and ask what runs to stop; how many jobs were told."""
+        told = 0
+        # What completes meanwhile hands over, until every job that runs has been told.
+        while more := self._each(self._backend.cancel, in_run(self.id, states=UNFINISHED)):
+            told += more
+            if not self._any(State.PENDING, State.PAUSED):
+                break
+        set_paused(self._backend, self.id, False)
+        return told
+
+    def pause(self) -> int:
+        """Hold back all that waits and what will be handed over; what runs stops if it can."""
+        if not self._any(*UNFINISHED):
+            raise NotAllowed(f"run {self.id!r} has ended: there is nothing to pause")
+        set_paused(self._backend, self.id, True)
+        states = (State.PENDING, State.PROCESSING)
+        return self._each(self._backend.pause, in_run(self.id, states=states))
+
+    def resume(self) -> int:
+        """Go on with what `pause` held back; staged children wait on for their parent's end."""
+        set_paused(self._backend, self.id, False)
+        released: dict[str, str | None] = {}
+        where = in_run(self.id, states=[State.PAUSED])
+        return self._each(self._backend.resume, where, lambda job: self._free(job, released))
+
+    def retry(self, stage: str | None = None) -> int:
+        """Run again what failed or was cancelled; with a stage, all from there on; how many jobs.
+
+        From a stage: what followed from its jobs is forgotten and made anew, also where it went
+        well. Refused while any of that still runs.
+        """
+        if stage is None:
+            return self._each(self._backend.retry, in_run(self.id, states=NOT_COMPLETED))
+        if stage not in self._shape.by_name:
+            known = ", ".join(self._shape.by_name)
+            raise TaskError(f"pipeline {self.pipeline!r} has no stage {stage!r}: it has {known}")
+        following = self._shape.following(stage)
+        if self._any(*UNFINISHED, stages=[stage]) or self._runs_in(following):
+            raise NotAllowed(
+                f"run {self.id!r} is not done with {stage!r} and what follows: wait, or cancel it"
+            )
+        first = stage == self._shape.first.name
+        if following:
+            gates = [] if first else self._gates(following)
+            self._each(
+                self._backend.delete,
+                in_run(self.id, *following),
+                lambda job: first or job.task != GATE,
+            )
+            self._backend.retry(gates)
+        where = in_run(self.id, stage, states=TERMINAL)
+        return self._each(self._backend.retry, where, lambda job: job.task != GATE)
+
+    # -- parts
+
+    @property
+    def _backend(self) -> Backend:
+        return self._open()
+
+    def _walk(self, where: Filter) -> Iterator[Sequence[Job]]:
+        after = None
+        while True:
+            page = self._backend.list(where, limit=PAGE, after=after)
+            if page.jobs:
+                yield page.jobs
+            if page.next is None:
+                return
+            after = page.next
+
+    def _any(self, *states: State, stages: Sequence[str] = ()) -> bool:
+        names = stages or tuple(self._shape.by_name)
+        return bool(self._backend.list(in_run(self.id, *names, states=states), limit=1).jobs)
+
+    def _each(
+        self,
+        act: Callable[[Sequence[str]], Sequence[Acted]],
+        where: Filter,
+        chosen: Callable[[Job], bool] = lambda _: True,
+    ) -> int:
+        done = 0
+        for jobs in self._walk(where):
+            ids = [job.id for job in jobs if chosen(job)]
+            done += sum(one.refused is None for one in act(ids)) if ids else 0
+        return done
+
+    def _runs_in(self, stages: Sequence[str]) -> bool:
+        """Whether a job of these stages runs; gates that wait do not count."""
+        if not stages:
+            return False
+        jobs = (
+            job for page in self._walk(in_run(self.id, *stages, states=UNFINISHED)) for job in page
+        )
+        return any(job.task != GATE for job in jobs)
+
+    def _gates(self, stages: Sequence[str]) -> Sequence[str]:
+        jobs = (job for page in self._walk(in_run(self.id, *stages)) for job in page)
+        return [job.id for job in jobs if job.task == GATE]
+
+    def _free(self, job: Job, released: dict[str, str | None]) -> bool:
+        """Whether a paused job was paused by somebody, and not staged by an attempt."""
+        if HELD not in job.meta:
+            return True
+        parent_id = job.meta[PARENT]
+        if parent_id not in released:
+            parent = self._backend.get(parent_id)
+            done = parent is not None and parent.state is State.COMPLETED
+            released[parent_id] = held_mark(parent) if parent is not None and done else None
+        return released[parent_id] == job.meta[HELD]
