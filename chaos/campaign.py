@@ -67,7 +67,7 @@ def _run(scene: Scene, store: Store, site: Site, progress: Progress) -> Outcome:
     plan, cast = scene.plan, scene.plan.cast
     may_end = (*cast.producers, cast.operator)
     bodies = _bodies(scene, site)
-    crew = Crew(bodies, may_end, scene.folder / "errors.txt")
+    crew = Crew(bodies, may_end, scene.folder / "errors")
     others = [url for url in site.urls.values() if url != site.judge]
     try:
         for name in bodies:
