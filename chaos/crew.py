@@ -26,7 +26,7 @@ class Crew:
     """Forks from this process, which has imported everything, runs no thread and opened no store.
 
     So a new process is at work within milliseconds and inherits nothing that it should not. It
-    signals nobody but its own children, by pid. What it says goes to a file of its name in `errors`.
+    signals nobody but its own children, by pid. What it says is in a file of its name in `errors`.
     """
 
     def __init__(
