@@ -31,9 +31,10 @@ check: $(STAMP)  ## format, lint, types, layers, file lengths
 BACKEND ?=
 KILLS ?=
 SEED ?=
+LEDGER ?=
 
-chaos: $(STAMP)  ## kill and freeze workers at random, then count: BACKEND=sqlite|file|postgresql|s3 KILLS=n SEED=n
-	$(BIN)/python -m chaos --backend $(or $(BACKEND),sqlite) $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
+chaos: $(STAMP)  ## kill and freeze workers at random, then count: BACKEND=sqlite|file|postgresql|s3|sqs KILLS=n SEED=n LEDGER=sqlite|none
+	$(BIN)/python -m chaos --backend $(or $(BACKEND),sqlite) $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED)) $(if $(LEDGER),--ledger $(LEDGER))
 
 chaos-disk: $(STAMP)  ## the file backend killed at every file-system call, without power, on a full disk: SEED=n
 	$(BIN)/python -m chaos.disk all $(if $(SEED),--seed $(SEED))

@@ -30,8 +30,9 @@ LONG: Final = 20
 """Seconds that a request may wait for messages."""
 LONGEST_HOLD: Final = 43_200
 """Seconds for which a message can be hidden, all prolongations together."""
+THREADS: Final = 16
+"""Requests that are under way at a time, long polls apart."""
 
-_THREADS: Final = 16
 _NAME: Final = "ferryman-sqs-request"
 # Queues that are older, and some servers, take no more than this in one request.
 _BATCH_BYTES: Final = 256 * 1024
@@ -205,7 +206,7 @@ class Calls:
     def _threads(self) -> ThreadPoolExecutor:
         made = self._pool
         if made is None or made[0] != os.getpid():
-            made = self._pool = (os.getpid(), ThreadPoolExecutor(_THREADS, _NAME))
+            made = self._pool = (os.getpid(), ThreadPoolExecutor(THREADS, _NAME))
         return made[1]
 
     def _batches(
