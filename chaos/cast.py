@@ -95,12 +95,10 @@ SERVED: Final = replace(
 )
 """The same with a server, which takes a moment to come up again; leases outlive that."""
 
-CLOUD: Final = replace(HOUSE, pace=replace(_BRISK, lease=1.5, gap=0.3, steps=8, standstill=30.0))
+CLOUD: Final = replace(HOUSE, pace=replace(_BRISK, lease=3.0, gap=0.3, steps=8, standstill=30.0))
 """The same with a service that takes its time; messages that the dead hold are hidden meanwhile."""
 
-ALONE: Final = replace(
-    CLOUD, plain=True, pace=replace(CLOUD.pace, lease=2.0, standstill=60.0, calm=3.0)
-)
+ALONE: Final = replace(CLOUD, plain=True, pace=replace(CLOUD.pace, standstill=60.0, calm=3.0))
 """The same where leases are whole seconds, and what a dead process had received comes back after
 thirty of them."""
 

@@ -22,7 +22,7 @@ _PREFIX: Final = "chaos"
 _HOST: Final = "127.0.0.1"
 _LOOK: Final = 2
 """Seconds until a job is found whose notice died with a process."""
-_CHANCE: Final = 0.3
+_CHANCE: Final = 0.2
 """The share of requests that something befalls."""
 _TELL_EVERY: Final = 0.1
 

@@ -169,6 +169,12 @@ class Calls:
         ]
         return self._batches("DeleteMessageBatch", entries)
 
+    def delete_beside(self, deliveries: Sequence[Delivery]) -> None:
+        """Delete while others go on: one that cannot be deleted is shown again, and met then."""
+        by_place = sorted(deliveries, key=lambda one: one.place)
+        for start in range(0, len(by_place), BATCH):
+            self._threads().submit(self.delete, by_place[start : start + BATCH])
+
     def hide(
         self, deliveries: Sequence[Delivery], seconds: Sequence[int]
     ) -> Sequence[Exception | None]:
