@@ -18,6 +18,7 @@ test: $(STAMP)  ## everything that needs only PyPI
 	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore=tests/system
 
 test-system: $(STAMP)  ## what needs apt, and what takes long: wrong clocks, three S3 nodes under kills
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[system]'
 	$(BIN)/python scripts/system.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/system
 
