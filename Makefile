@@ -18,6 +18,7 @@ test: $(STAMP)  ## everything that needs only PyPI
 	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore=tests/system
 
 test-system: $(STAMP)  ## what needs apt, and what takes long: wrong clocks, three S3 nodes under kills
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[system]'
 	$(BIN)/python scripts/system.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/system
 
@@ -31,9 +32,10 @@ check: $(STAMP)  ## format, lint, types, layers, file lengths
 BACKEND ?=
 KILLS ?=
 SEED ?=
+LEDGER ?=
 
-chaos: $(STAMP)  ## kill and freeze workers at random, then count: BACKEND=sqlite|file|postgresql|s3 KILLS=n SEED=n
-	$(BIN)/python -m chaos --backend $(or $(BACKEND),sqlite) $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
+chaos: $(STAMP)  ## kill and freeze workers at random, then count: BACKEND=sqlite|file|postgresql|s3|sqs KILLS=n SEED=n LEDGER=sqlite|none
+	$(BIN)/python -m chaos --backend $(or $(BACKEND),sqlite) $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED)) $(if $(LEDGER),--ledger $(LEDGER))
 
 chaos-disk: $(STAMP)  ## the file backend killed at every file-system call, without power, on a full disk: SEED=n
 	$(BIN)/python -m chaos.disk all $(if $(SEED),--seed $(SEED))

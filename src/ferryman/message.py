@@ -12,7 +12,7 @@ from ferryman.errors import InvalidMessage
 from ferryman.frozen import maker
 from ferryman.ids import new_id
 
-MAX_BYTES: Final = 1 << 20
+MAX_BYTES: Final = 8 << 20
 MAX_DEPTH: Final = 64
 MAX_NAME: Final = 200
 MAX_ID: Final = 512
@@ -198,7 +198,8 @@ class _Walk:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._left = MAX_BYTES
+        # An item and its comma take two bytes at least.
+        self._left = MAX_BYTES // 2
 
     def check(self, value: Any, depth: int) -> None:
         """Refuse what is not plain JSON. Scalars are skipped before the call: it is a hot path."""
