@@ -6,8 +6,10 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ferryman.errors import Conflict, Unsupported
+from ferryman.errors import Conflict, InvalidMessage, TaskError, Unsupported
 from ferryman.events import Events
+from ferryman.flow.schedule import Schedule
+from ferryman.flow.slots import Slots
 from ferryman.message import Message, encode
 from ferryman.queue.open import open_backend, safe_url
 from ferryman.queue.traced import Traced
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ferryman.clock import Clock
+    from ferryman.flow.schedule import Missed
     from ferryman.queue.contract import Backend
     from ferryman.queue.joining import Statement, Style
     from ferryman.tasks.decorator import Decorator
@@ -63,6 +66,7 @@ class Ferry(AsyncFerry):
         self._lock = threading.Lock()
         self._backend: Traced | None = None
         self._queues: dict[str, Queue] = {}
+        self._schedules: dict[str, Schedule] = {}
         self._on_start: list[Callable[[], object]] = []
         self._on_stop: list[Callable[[], object]] = []
 
@@ -122,6 +126,32 @@ class Ferry(AsyncFerry):
         self._on_stop.append(hook)
         return hook
 
+    def schedule(
+        self,
+        name: str,
+        task: str | Task[..., Any],
+        payload: Any = None,
+        *,
+        cron: str | None = None,
+        every: Seconds | None = None,
+        tz: str = "UTC",
+        missed: Missed = "latest",
+        **options: Any,
+    ) -> None:
+        """Let workers of this Ferry push a job at every slot, each slot once.
+
+        `cron` has five fields and is read in the time zone `tz`; `every` is whole seconds or a
+        timedelta. `missed` decides about slots found over a minute late: `skip`, only the `latest`,
+        or `all`. Options are those of `push`, all but `id`, `delay`, `at` and `replace`.
+        """
+        if name in self._schedules:
+            raise TaskError(f"two schedules are named {name!r}: give one of them another name")
+        if "id" in options:
+            raise InvalidMessage("id", "is not for schedules: each slot is a job of its own")
+        known = task if isinstance(task, str) else task.name
+        message = self._message(known, payload, options)
+        self._schedules[name] = Schedule(name, Slots.of(cron, every, tz), message, missed)
+
     # -- pushing
 
     @property
@@ -137,12 +167,15 @@ class Ferry(AsyncFerry):
         database connection: the job exists from that transaction's commit on.
         """
         known = self.tasks.get(task)
-        if known is not None:
-            message = known.message_of(payload, **options)
-        else:
-            fields = Options(queue=task).using(**options).fields(self._priorities)
-            message = Message(task=task, body=encode(payload), **fields)
+        message = self._message(task, payload, options)
         return self.carry([message], known, connection=connection)[0]
+
+    def _message(self, task: str, payload: Any, options: Mapping[str, Any]) -> Message:
+        known = self.tasks.get(task)
+        if known is not None:
+            return known.message_of(payload, **options)
+        fields = Options(queue=task).using(**options).fields(self._priorities)
+        return Message(task=task, body=encode(payload), **fields)
 
     def carry(
         self,
@@ -209,6 +242,7 @@ class Ferry(AsyncFerry):
             on_start=self._on_start,
             on_stop=self._on_stop,
             app=None if app is None else (app, self.url),
+            schedules=tuple(self._schedules.values()),
         )
 
     # -- the store

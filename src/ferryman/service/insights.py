@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ferryman.errors import FerrymanError, InvalidFilter, JobNotFound, Unsupported
 from ferryman.filter import Filter
+from ferryman.flow.timetable import Timetable
 from ferryman.job import State
 from ferryman.queue.diagnosis import Quarantining
 from ferryman.service.workers import WorkerRow
@@ -16,6 +17,7 @@ from ferryman.worker.upkeep import WORKER_CELLS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ferryman.flow.timetable import Entry
     from ferryman.job import Job
     from ferryman.queue.answers import Page, QueueCounts
     from ferryman.queue.contract import Backend
@@ -118,6 +120,10 @@ class Insights:
             )
         now = self._backend.clock.now()
         return [WorkerRow.read(cell, now) for cell in self._backend.read_cells(WORKER_CELLS)]
+
+    def schedules(self) -> Sequence[Entry]:
+        """The schedules that workers have declared, by name."""
+        return Timetable(self._backend).entries()
 
     def now(self) -> float:
         """The store's time."""

@@ -20,6 +20,7 @@ from ferryman.worker.loop_watchdog import LoopWatchdog
 from ferryman.worker.parent import is_child
 from ferryman.worker.poller import Poller
 from ferryman.worker.processes import Processes
+from ferryman.worker.scheduler import Scheduler
 from ferryman.worker.settler import Settler
 from ferryman.worker.signals import on_signals
 from ferryman.worker.upkeep import Upkeep
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ferryman.events import Events
+    from ferryman.flow.schedule import Schedule
     from ferryman.job import Job
     from ferryman.queue.contract import Backend
     from ferryman.queue.settlement import Settlement
@@ -75,6 +77,7 @@ class Worker:
         on_start: Sequence[Callable[[], object]] = (),
         on_stop: Sequence[Callable[[], object]] = (),
         app: tuple[str, str] | None = None,
+        schedules: Sequence[Schedule] = (),
     ) -> None:
         if not queues or min(queues.values()) < 1:
             raise TaskError(
@@ -86,6 +89,7 @@ class Worker:
         self._backend = backend
         self._tasks = tasks
         self._events = events
+        self._schedules = schedules
         self._hooks = (tuple(on_start), tuple(on_stop))
         self._stop = threading.Event()
         # What signal handlers say: `put` is the one thing that is safe inside them. An Event is
@@ -145,6 +149,7 @@ class Worker:
             events=events,
             died=died,
         )
+        self._scheduler = Scheduler(backend, self._schedules, events=events, died=died)
 
     def run(self) -> int:
         """Work until `stop`, SIGTERM or SIGINT, then drain; 0, or 1 after a fatal error."""
@@ -168,6 +173,7 @@ class Worker:
         for loop in (self._keeper, self._settler, self._upkeep, self._watch, self._watchdog):
             loop.start()
         self._poller.start()
+        self._scheduler.start()
         self._events.emit("worker.started", worker=self.id, queues=self._slots())
 
     def stop(self) -> None:
@@ -242,6 +248,7 @@ class Worker:
     def _finish(self) -> None:
         deadline = self._backend.clock.monotonic() + self.settings.drain
         self._events.emit("worker.draining", worker=self.id, running=len(self._running()))
+        self._scheduler.stop(self.settings.drain)
         self._poller.stop(self.settings.drain)
         for lane in self._lanes.values():
             for claim in lane.close():

@@ -1,0 +1,1 @@
+"""What keeps work flowing at the right time and pace."""
