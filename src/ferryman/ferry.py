@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ferryman.errors import Conflict, InvalidMessage, TaskError, Unsupported
+from ferryman.errors import BackendError, Conflict, InvalidMessage, TaskError, Unsupported
 from ferryman.events import Events
+from ferryman.flow.capacity import Capacities
 from ferryman.flow.schedule import Schedule
 from ferryman.flow.slots import Slots
 from ferryman.message import Message, encode
@@ -66,6 +68,7 @@ class Ferry(AsyncFerry):
         self._lock = threading.Lock()
         self._backend: Traced | None = None
         self._queues: dict[str, Queue] = {}
+        self._capacities = Capacities(self.events)
         self._schedules: dict[str, Schedule] = {}
         self._on_start: list[Callable[[], object]] = []
         self._on_stop: list[Callable[[], object]] = []
@@ -87,6 +90,7 @@ class Ferry(AsyncFerry):
         executor: Where = "thread",
         recycle_after: int | None = None,
         max_memory_mib: float | None = None,
+        feeds: Sequence[str] = (),
     ) -> Decorator:
         """Declare a handler; see `Tasks.task`."""
         return self.tasks.task(
@@ -99,6 +103,7 @@ class Ferry(AsyncFerry):
             executor=executor,
             recycle_after=recycle_after,
             max_memory_mib=max_memory_mib,
+            feeds=feeds,
         )
 
     def include(self, tasks: Tasks) -> None:
@@ -185,7 +190,9 @@ class Ferry(AsyncFerry):
         connection: object | None = None,
     ) -> Sequence[Handle[Any]]:
         """Push messages as they are; `Conflict` names those refused, the others are accepted."""
-        pushed = self.backend.push(messages, connection=connection)
+        backend = self.backend
+        limits = self._capacities.limits(messages)
+        pushed = backend.push(messages, connection=connection, limits=limits)
         if refused := tuple([one.id for one in pushed if one.status == "conflict"]):
             others = f"; the other {len(pushed) - len(refused)} were accepted"
             raise Conflict(
@@ -193,11 +200,28 @@ class Ferry(AsyncFerry):
                 f"{others if len(pushed) > 1 else ''}: use another id, or replace=True",
                 ids=refused,
             )
+        if limits and (full := self._capacities.refused(messages, pushed)) is not None:
+            raise full
         if self.events.wanted("job.pushed"):
             for message, one in zip(messages, pushed, strict=True):
                 self.events.emit("job.pushed", message=message, id=one.id, created=one.created)
+        if limits:
+            # The jobs are accepted: that they could not be counted is no reason to say otherwise.
+            with suppress(BackendError):
+                self._capacities.watch(backend, limits)
         read = None if task is None else task.signature.read_result
         return [Handle(one.id, self._opened, one.created, read) for one in pushed]
+
+    def limit(
+        self, queue: str, *, capacity: int | None = None, warn_depth: int | None = None
+    ) -> None:
+        """Bound the pending jobs of a queue, for what is pushed through this Ferry.
+
+        A push to a queue that holds `capacity` pending jobs raises `QueueFull` and writes nothing
+        there; hand-overs, retries and slots of schedules are never refused. When `warn_depth` is
+        reached, `queue.deep` is emitted once, and again only after the queue fell below 90 % of it.
+        """
+        self._capacities.declare(queue, capacity, warn_depth)
 
     def push_statement(self, message: Message, style: Style = "numeric") -> Statement:
         """A push as SQL and its values, for drivers that are not ours (PostgreSQL).
@@ -243,6 +267,7 @@ class Ferry(AsyncFerry):
             on_stop=self._on_stop,
             app=None if app is None else (app, self.url),
             schedules=tuple(self._schedules.values()),
+            capacities=self._capacities,
         )
 
     # -- the store

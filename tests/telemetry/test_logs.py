@@ -289,6 +289,13 @@ WORDING: list[Wording] = [
         "history pruned count=7",
     ),
     (
+        "queue.deep",
+        {"queue": "mail", "depth": 80, "warn_depth": 80},
+        "ferryman.backend",
+        logging.WARNING,
+        "a queue has become deep queue=mail warn_depth=80",
+    ),
+    (
         "schedule.pushed",
         {"schedule": "nightly", "slot": 0.0, "id": "schedule:nightly:1970"},
         "ferryman.worker",

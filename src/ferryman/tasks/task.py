@@ -36,6 +36,7 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         tasks: Tasks,
         version: int = 1,
         process: OwnProcess | None = None,
+        feeds: Sequence[str] = (),
     ) -> None:
         check_name("task", name, MAX_NAME)
         if process is not None:
@@ -47,6 +48,7 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         self.timeout = optional_seconds("timeout", options.timeout)
         self.is_async = inspect.iscoroutinefunction(handler)
         self.process = process
+        self.feeds = tuple(feeds)
         self.signature = Signature(handler, name)
         self._tasks = tasks
         self._upcasters: dict[int, Callable[[Any], Any]] = {}

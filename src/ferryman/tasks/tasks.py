@@ -56,22 +56,32 @@ class Tasks:
         executor: Where = "thread",
         recycle_after: int | None = None,
         max_memory_mib: float | None = None,
+        feeds: Sequence[str] = (),
     ) -> Decorator:
         """Declare a handler, `def` or `async def`.
 
         `name` is the function's own unless given; `timeout` is seconds for one attempt;
         `version` numbers the payload's shape (see `Task.upcaster`). A `def` runs in a thread of the
         worker, or with `executor="process"` in a child process, which is replaced after
-        `recycle_after` jobs or when it holds more than `max_memory_mib` MiB after one.
+        `recycle_after` jobs or when it holds more than `max_memory_mib` MiB after one. `feeds` are
+        queues that it pushes to: while one of them is full, no job of this task is claimed.
         """
         process = OwnProcess.wanted(executor, recycle_after, max_memory_mib)
+        if isinstance(feeds, str):
+            raise TaskError(f"feeds must be a list of queues, such as [{feeds!r}]")
         options = Options(queue=queue, retry=retry or Retry(), timeout=timeout, priority=priority)
         options.fields({priority: 0} if isinstance(priority, str) else {})
 
         def declare(handler: Callable[..., Any]) -> Task[..., Any]:
             chosen = name or handler.__name__
             task: Task[..., Any] = Task(
-                handler, name=chosen, options=options, tasks=self, version=version, process=process
+                handler,
+                name=chosen,
+                options=options,
+                tasks=self,
+                version=version,
+                process=process,
+                feeds=feeds,
             )
             self.add(task)
             return task

@@ -58,6 +58,7 @@ class EventLog:
             "backend.unavailable": self._backend_unavailable,
             "backend.call": self._backend_called,
             "history.pruned": self._history_pruned,
+            "queue.deep": self._queue_deep,
             "schedule.pushed": self._schedule_pushed,
             "schedule.unreadable": self._schedule_unreadable,
             "sync.passed": self._sync_passed,
@@ -201,6 +202,10 @@ class EventLog:
 
     def _history_pruned(self, event: Event) -> None:
         _log(BACKEND, logging.INFO, event.name, "history pruned", {"count": event["count"]})
+
+    def _queue_deep(self, event: Event) -> None:
+        fields = {"queue": event["queue"], "warn_depth": event["warn_depth"]}
+        _log(BACKEND, logging.WARNING, event.name, "a queue has become deep", fields)
 
     def _schedule_pushed(self, event: Event) -> None:
         fields = {"schedule": event["schedule"], "id": event["id"]}

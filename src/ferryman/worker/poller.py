@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ferryman.events import Events
     from ferryman.queue.contract import Backend
     from ferryman.worker.claim import Claim
+    from ferryman.worker.gate import Gate
     from ferryman.worker.lane import Lane
     from ferryman.worker.leases import LeaseKeeper
 
@@ -34,6 +35,7 @@ class Poller(Loop):
         *,
         poll_every: float,
         give_back: Callable[[Claim], None],
+        gate: Gate,
         events: Events,
         died: Callable[[str, BaseException], None],
     ) -> None:
@@ -43,6 +45,7 @@ class Poller(Loop):
         self._lanes = lanes
         self._poll_every = poll_every
         self._give_back = give_back
+        self._gate = gate
         self._empty_polls = 0
         self._at_store = False
         self._failing_since: float | None = None
@@ -98,7 +101,7 @@ class Poller(Loop):
 
     def _poll(self, rooms: Mapping[str, int]) -> Sequence[Claim]:
         try:
-            claims = self._keeper.poll(rooms)
+            claims = self._keeper.poll(rooms, self._gate.skipped())
         except BackendUnavailable:
             self._failing_since = self._failing_since or self._backend.clock.monotonic()
             raise

@@ -14,6 +14,7 @@ from ferryman.errors import TaskError
 from ferryman.ids import worker_id
 from ferryman.worker.event_loop import EventLoopThread
 from ferryman.worker.executor import Executor
+from ferryman.worker.gate import Gate
 from ferryman.worker.lane import MAX_BUFFER, MAX_SERVED, Lane
 from ferryman.worker.leases import LeaseKeeper
 from ferryman.worker.loop_watchdog import LoopWatchdog
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ferryman.events import Events
+    from ferryman.flow.capacity import Capacities
     from ferryman.flow.schedule import Schedule
     from ferryman.job import Job
     from ferryman.queue.contract import Backend
@@ -78,6 +80,7 @@ class Worker:
         on_stop: Sequence[Callable[[], object]] = (),
         app: tuple[str, str] | None = None,
         schedules: Sequence[Schedule] = (),
+        capacities: Capacities | None = None,
     ) -> None:
         if not queues or min(queues.values()) < 1:
             raise TaskError(
@@ -90,6 +93,7 @@ class Worker:
         self._tasks = tasks
         self._events = events
         self._schedules = schedules
+        self._capacities = capacities
         self._hooks = (tuple(on_start), tuple(on_stop))
         self._stop = threading.Event()
         # What signal handlers say: `put` is the one thing that is safe inside them. An Event is
@@ -120,6 +124,7 @@ class Worker:
             self._lanes,
             poll_every=self.settings.poll_every,
             give_back=self._give_back,
+            gate=Gate(backend, self._tasks, self._capacities),
             events=events,
             died=died,
         )
@@ -146,6 +151,7 @@ class Worker:
             row_every=max(1.0, lease / 3),
             history=self.settings.history,
             row=self._row,
+            capacities=self._capacities,
             events=events,
             died=died,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import compress, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -14,12 +15,14 @@ from ferryman.errors import InvalidMessage
 from ferryman.frozen import maker
 from ferryman.job import WAITING, State
 from ferryman.queue.answers import Pushed
+from ferryman.queue.capacity import NO_LIMITS, push_within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferryman.backends.postgresql.transaction import Transaction
     from ferryman.message import Message
+    from ferryman.queue.capacity import Limits
 
 # From here on a stream is quicker than calls, even though it has to be begun and ended.
 MANY: Final = 20
@@ -34,8 +37,16 @@ _ALL: Final = [str(state) for state in State]
 _LONG_AGO: Final = -1.0
 
 
-def push(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
+def push(tx: Transaction, messages: Sequence[Message], limits: Limits = NO_LIMITS) -> list[Pushed]:
     """What became of each message, in order."""
+    if limits:
+        return push_within(
+            limits,
+            messages,
+            partial(push, tx),
+            depth=partial(_depth, tx),
+            is_new=partial(_is_new, tx),
+        )
     # Before any row: whoever locks in this order cannot wait in a circle.
     lock_keys(tx, [(m.queue, m.key) for m in messages if m.key is not None])
     pushed: list[Pushed] = []
@@ -46,6 +57,17 @@ def push(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
         else:
             pushed += [_push_one(tx, message) for message in run]
     return pushed
+
+
+def _depth(tx: Transaction, queue: str, most: int) -> int:
+    [(found,)] = tx.rows("depth", {"queue": queue, "most": most})
+    return int(found)
+
+
+def _is_new(tx: Transaction, message: Message) -> bool:
+    if tx.row("find", {"id": message.id}) is not None:
+        return False
+    return message.key is None or _held_by(tx, message, message.key) is None
 
 
 def is_plain(message: Message) -> bool:
@@ -172,8 +194,7 @@ def _known_key(tx: Transaction, message: Message) -> Pushed | None:
     if message.key is None:
         return None
     while True:
-        states, since = _looked_at(message, tx.now)
-        known = _same_key(tx, message.queue, message.key, states, since)
+        known = _held_by(tx, message, message.key)
         if known is None:
             return None
         if message.unique != "replace":
@@ -181,6 +202,11 @@ def _known_key(tx: Transaction, message: Message) -> Pushed | None:
         if _replace(tx, known, message):
             return Pushed(known.id, "replaced")
         # It was claimed or deleted meanwhile: look again.
+
+
+def _held_by(tx: Transaction, message: Message, key: str) -> Known | None:
+    states, since = _looked_at(message, tx.now)
+    return _same_key(tx, message.queue, key, states, since)
 
 
 def _looked_at(message: Message, now: float) -> tuple[list[str], float]:

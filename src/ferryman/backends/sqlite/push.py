@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -13,12 +14,14 @@ from ferryman.backends.sqlite.known import Known
 from ferryman.backends.sqlite.meta import add_meta, drop_meta
 from ferryman.job import WAITING, State
 from ferryman.queue.answers import Pushed, make_pushed
+from ferryman.queue.capacity import NO_LIMITS, push_within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferryman.backends.sqlite.transaction import Transaction
     from ferryman.message import Message
+    from ferryman.queue.capacity import Limits
 
 # In the order of push.sql: what is taken over as it is, what the store adds, what may be missing.
 _FIELDS: Final = ("id", "queue", "task", "version", "priority", "max_attempts", "body")
@@ -35,8 +38,16 @@ _ALL: Final = json.dumps(list(State))
 _LONG_AGO: Final = -1.0
 
 
-def push(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
+def push(tx: Transaction, messages: Sequence[Message], limits: Limits = NO_LIMITS) -> list[Pushed]:
     """What became of each message, in order."""
+    if limits:
+        return push_within(
+            limits,
+            messages,
+            partial(push, tx),
+            depth=partial(_depth, tx),
+            is_new=partial(_is_new, tx),
+        )
     pushed: list[Pushed] = []
     for plain, group in groupby(messages, _is_plain):
         run = list(group)
@@ -47,6 +58,17 @@ def push(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
 def key_is_taken(tx: Transaction, queue: str, key: str) -> bool:
     """Whether an unfinished job of the queue holds the key."""
     return _same_key(tx, queue, key, _UNFINISHED, _LONG_AGO) is not None
+
+
+def _depth(tx: Transaction, queue: str, most: int) -> int:
+    row = tx.run("depth", {"queue": queue}).fetchone()
+    return 0 if row is None else min(most, int(row[0]))
+
+
+def _is_new(tx: Transaction, message: Message) -> bool:
+    if tx.run("find", {"id": message.id}).fetchone() is not None:
+        return False
+    return message.key is None or _held_by(tx, message, message.key) is None
 
 
 def _is_plain(message: Message) -> bool:
@@ -111,13 +133,17 @@ def _known_id(tx: Transaction, message: Message) -> Pushed | None:
 def _known_key(tx: Transaction, message: Message) -> Pushed | None:
     if message.key is None:
         return None
-    states, since = _looked_at(message, tx.now)
-    known = _same_key(tx, message.queue, message.key, states, since)
+    known = _held_by(tx, message, message.key)
     if known is None:
         return None
     if message.unique == "replace":
         return _replace(tx, known, message)
     return Pushed(known.id, "existing")
+
+
+def _held_by(tx: Transaction, message: Message, key: str) -> Known | None:
+    states, since = _looked_at(message, tx.now)
+    return _same_key(tx, message.queue, key, states, since)
 
 
 def _looked_at(message: Message, now: float) -> tuple[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ferryman.testing.conformance.arrivals import Arrivals
 from ferryman.testing.conformance.cancel import Cancel
+from ferryman.testing.conformance.capacity import Capacity
 from ferryman.testing.conformance.cells import Cells
 from ferryman.testing.conformance.crash import Crash
 from ferryman.testing.conformance.delay import Delay
@@ -59,6 +60,7 @@ class Conformance(
     Ids,
     Keys,
     Transaction,
+    Capacity,
     Poll,
     Order,
     Delay,
