@@ -29,6 +29,8 @@ class Capabilities:
     """`snapshot` is exact at the moment of the call."""
     exact_capacity: bool = False
     """A capacity is never exceeded; else by at most the pushes that are under way at once."""
+    tenants: bool = False
+    """Jobs of different tenants in one queue take turns."""
     served: bool = False
     """A server does the work: a call mostly waits, and this process can run jobs meanwhile."""
     cells: bool = True

@@ -61,6 +61,7 @@ def job_summary(job: Job) -> dict[str, Any]:
         "error": _text(job.error),
         "key": job.key,
         "correlation_id": job.correlation_id,
+        "tenant": job.tenant,
         "meta": redacted(dict(job.meta)),
         "payload": _decoded(job.body),
         "result": _decoded(job.result),

@@ -25,6 +25,7 @@ from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.capabilities import Capabilities
 from ferryman.queue.capacity import NO_LIMITS, push_within
 from ferryman.queue.joining import no_database
+from ferryman.queue.tenancy import refuse_tenants
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -78,6 +79,7 @@ class FileBackend:
     ) -> Sequence[Pushed]:
         if connection is not None:
             raise no_database("file", "push(connection=…)")
+        refuse_tenants(self.capabilities.backend, messages)
         with self._store.verb():
             pushed = push_within(
                 limits,

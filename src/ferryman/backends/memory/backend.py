@@ -41,6 +41,7 @@ CAPABILITIES: Final = Capabilities(
     order="strict",
     transactional_push=False,
     exact_capacity=True,
+    tenants=True,
 )
 
 

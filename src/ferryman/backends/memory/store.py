@@ -119,6 +119,8 @@ class Store:
         self._leave(row)
         row.state = state
         row.heartbeat_at = row.expires_at = row.asked = None
+        if state is not PENDING:
+            row.tenant_turn = 0
         if row.message.key is not None:
             self.keys.move(row)
         self._enter(row, now)

@@ -66,6 +66,7 @@ class PostgresqlBackend:
             order="strict per claim",
             transactional_push=True,
             served=True,
+            tenants=True,
         )
         # A database that cannot be used is better known now than at the first job.
         with self._database.lent():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import psycopg
 
 from ferryman.backends.postgresql.known import Known
+from ferryman.backends.postgresql.turns import in_turn
 from ferryman.backends.sql.rows import meta_text
 from ferryman.errors import InvalidMessage
 from ferryman.frozen import maker
@@ -50,7 +51,7 @@ def push(tx: Transaction, messages: Sequence[Message], limits: Limits = NO_LIMIT
     # Before any row: whoever locks in this order cannot wait in a circle.
     lock_keys(tx, [(m.queue, m.key) for m in messages if m.key is not None])
     pushed: list[Pushed] = []
-    for plain, group in groupby(messages, is_plain):
+    for (plain, _), group in groupby(messages, _kind):
         run = list(group)
         if plain:
             pushed += _push_plain(tx, run)
@@ -71,8 +72,13 @@ def _is_new(tx: Transaction, message: Message) -> bool:
 
 
 def is_plain(message: Message) -> bool:
-    """Whether nothing but its id can collide."""
-    return message.key is None and not message.replace
+    """Whether nothing but its id can collide, and it has no tenant."""
+    return message.key is None and not message.replace and message.tenant is None
+
+
+def _kind(message: Message) -> tuple[bool, bool]:
+    """Whether nothing but its id can collide, and whether it has a tenant."""
+    return message.key is None and not message.replace, message.tenant is not None
 
 
 def statement(message: Message) -> str:
@@ -88,7 +94,9 @@ def call(
     """The values of push.sql, or of push_bare.sql."""
     if bare:
         return (*_made(message), announce, now)
+    tenant = () if message.tenant is None else (message.tenant,)
     return (
+        *tenant,
         *_made(message),
         message.delay,
         message.ready_at,
@@ -118,7 +126,8 @@ def _push_plain(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
     if len(messages) >= MANY and not tx.fixed and _copied(tx, messages):
         tx.awakens.update({message.queue for message in messages})
         return [_make_pushed(message.id, "created") for message in messages]
-    created = tx.ask_many("push", [call(message, tx.now) for message in messages])
+    name = _statement(messages[0])
+    created = tx.ask_many(name, [call(message, tx.now) for message in messages])
     tx.awakens.update(message.queue for message in compress(messages, created))
     if all(created):
         return [_make_pushed(message.id, "created") for message in messages]
@@ -129,7 +138,11 @@ def _copied(tx: Transaction, messages: Sequence[Message]) -> bool:
     """Stream all of them, or change nothing if any id is known."""
     tx.savepoint()
     try:
-        tx.copy("copy", [_row(message, tx.now) for message in messages])
+        rows = [_row(message, tx.now) for message in messages]
+        if messages[0].tenant is None:
+            tx.copy("copy", rows)
+        else:
+            tx.copy("copy_in_turn", in_turn(tx, messages, rows))
     except psycopg.errors.UniqueViolation:
         tx.back_to_savepoint()
         return False
@@ -138,6 +151,10 @@ def _copied(tx: Transaction, messages: Sequence[Message]) -> bool:
         return True
     tx.back_to_savepoint()
     return False
+
+
+def _statement(message: Message) -> str:
+    return "push" if message.tenant is None else "push_in_turn"
 
 
 def _sort_out(
@@ -168,7 +185,7 @@ def _push_one(tx: Transaction, message: Message) -> Pushed:
 
 def _create(tx: Transaction, message: Message) -> bool:
     # Dated after the look for its key: whoever held that may have ended since we began.
-    [(created,)] = tx.rows("push", call(message, tx.given_now))
+    [(created,)] = tx.rows(_statement(message), call(message, tx.given_now))
     if created:
         tx.awakens.add(message.queue)
     return bool(created)
@@ -244,6 +261,7 @@ def _replace(tx: Transaction, known: Known, message: Message) -> bool:
         "correlation_id": message.correlation_id,
         "body": message.body,
         "meta": meta_text(message.meta),
+        "tenant": message.tenant,
         "ready_at": ready_at,
         "scheduled": ready_at > tx.now,
         "deadline": None if message.expires is None else tx.now + message.expires,

@@ -28,6 +28,7 @@ from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.capabilities import Capabilities
 from ferryman.queue.capacity import NO_LIMITS, push_within
 from ferryman.queue.joining import no_database
+from ferryman.queue.tenancy import refuse_tenants
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -86,6 +87,7 @@ class StrictBackend:
     ) -> Sequence[Pushed]:
         if connection is not None:
             raise no_database("s3", "push(connection=…)")
+        refuse_tenants(self.capabilities.backend, messages)
         with self._node.timed():
             pushed = push_within(
                 limits,

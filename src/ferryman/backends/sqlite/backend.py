@@ -57,6 +57,7 @@ class SqliteBackend:
             order="strict",
             transactional_push=True,
             exact_capacity=True,
+            tenants=True,
         )
         # A file that cannot be used is better known now than at the first job.
         with self._database.peeking():

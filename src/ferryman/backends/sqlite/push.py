@@ -12,6 +12,7 @@ from ferryman.backends.sql.rows import meta_text
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.known import Known
 from ferryman.backends.sqlite.meta import add_meta, drop_meta
+from ferryman.backends.sqlite.turns import give_turns
 from ferryman.job import WAITING, State
 from ferryman.queue.answers import Pushed, make_pushed
 from ferryman.queue.capacity import NO_LIMITS, push_within
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _FIELDS: Final = ("id", "queue", "task", "version", "priority", "max_attempts", "body")
 _OWN: Final = ("created_at", "ready_at", "scheduled")
 _OPTIONAL: Final = ("key", "backoff", "correlation_id", "meta", "timeout", "deadline")
-_COLUMNS: Final = (*_FIELDS, *_OWN, *_OPTIONAL)
+_COLUMNS: Final = (*_FIELDS, *_OWN, *_OPTIONAL, "tenant")
 _QUEUE: Final = _COLUMNS.index("queue")
 _SCHEDULED: Final = _COLUMNS.index("scheduled")
 _taken_over = attrgetter(*_FIELDS)
@@ -49,7 +50,7 @@ def push(tx: Transaction, messages: Sequence[Message], limits: Limits = NO_LIMIT
             is_new=partial(_is_new, tx),
         )
     pushed: list[Pushed] = []
-    for plain, group in groupby(messages, _is_plain):
+    for (plain, _), group in groupby(messages, _kind):
         run = list(group)
         pushed += _push_plain(tx, run) if plain else [_push_one(tx, message) for message in run]
     return pushed
@@ -71,15 +72,16 @@ def _is_new(tx: Transaction, message: Message) -> bool:
     return message.key is None or _held_by(tx, message, message.key) is None
 
 
-def _is_plain(message: Message) -> bool:
-    return message.key is None and not message.replace
+def _kind(message: Message) -> tuple[bool, bool]:
+    """Whether only its id can collide, and whether it has a tenant."""
+    return message.key is None and not message.replace, message.tenant is not None
 
 
 def _push_plain(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
     """Only ids can collide here, so everything is inserted in one go and the rest found out."""
     newest = 0 if len(messages) == 1 else tx.run("newest").fetchone()[0]
     rows = [_row(message, tx.now) for message in messages]
-    if tx.run_many("push", rows) == len(messages):
+    if tx.run_many(_statement(messages[0]), rows) == len(messages):
         _count_created(tx, rows)
         add_meta(tx, ((message.id, message.meta) for message in messages))
         return [make_pushed(message.id, "created") for message in messages]
@@ -112,7 +114,7 @@ def _push_one(tx: Transaction, message: Message) -> Pushed:
 
 def _create(tx: Transaction, message: Message) -> Pushed:
     row = _row(message, tx.now)
-    tx.run("push", row)
+    tx.run(_statement(message), row)
     _count_created(tx, [row])
     add_meta(tx, [(message.id, message.meta)])
     return Pushed(message.id, "created")
@@ -164,13 +166,15 @@ def _same_key(tx: Transaction, queue: str, key: str, states: str, since: float) 
 
 
 def _replace(tx: Transaction, known: Known, message: Message) -> Pushed:
-    values = dict(zip(_COLUMNS, _row(message, tx.now), strict=True))
+    values = {"tenant": None, **dict(zip(_COLUMNS, _row(message, tx.now), strict=False))}
     scheduled = known.state == State.PENDING and values["scheduled"]
     tx.run("replace", {**values, "scheduled": scheduled, "seq": known.seq})
     tx.tally.add(known.queue, known.state, -1)
     tx.tally.add(known.queue, SCHEDULED, -known.scheduled)
     tx.tally.add(message.queue, known.state)
     tx.tally.add(message.queue, SCHEDULED, int(scheduled))
+    if message.tenant is not None:
+        give_turns(tx, message.queue)
     drop_meta(tx, [(known.seq, known.meta)])
     add_meta(tx, [(known.id, message.meta)])
     return Pushed(known.id, "replaced")
@@ -178,7 +182,7 @@ def _replace(tx: Transaction, known: Known, message: Message) -> Pushed:
 
 def _row(message: Message, now: float) -> tuple[Any, ...]:
     ready_at = now + message.delay if message.ready_at is None else message.ready_at
-    return (
+    row = (
         *_taken_over(message),
         now,
         ready_at,
@@ -190,6 +194,11 @@ def _row(message: Message, now: float) -> tuple[Any, ...]:
         -1 if message.timeout is None else message.timeout,
         -1 if message.expires is None else now + message.expires,
     )
+    return row if message.tenant is None else (*row, message.tenant)
+
+
+def _statement(message: Message) -> str:
+    return "push" if message.tenant is None else "push_in_turn"
 
 
 def _count_created(tx: Transaction, rows: Sequence[Sequence[Any]]) -> None:

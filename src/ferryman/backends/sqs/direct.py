@@ -31,6 +31,7 @@ from ferryman.queue.capacity import NO_LIMITS
 from ferryman.queue.diagnosis import Finding
 from ferryman.queue.heartbeat import Pulse
 from ferryman.queue.joining import no_database
+from ferryman.queue.tenancy import refuse_tenants
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -88,6 +89,7 @@ class DirectBackend:
     ) -> Sequence[Pushed]:
         if connection is not None:
             raise no_database("sqs without a ledger", "push(connection=…)")
+        refuse_tenants(self.capabilities.backend, messages)
         if limits:
             self._refuse("a capacity")
         self._sending.send(messages)

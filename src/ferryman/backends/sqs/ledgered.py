@@ -26,6 +26,7 @@ from ferryman.job import State
 from ferryman.queue.capacity import NO_LIMITS
 from ferryman.queue.diagnosis import Diagnosable
 from ferryman.queue.joining import Joining, no_database
+from ferryman.queue.tenancy import refuse_tenants
 from ferryman.queue.view import Viewable
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class LedgerBackend:
         self._calls = calls or Calls(location)
         self._queues = Queues(self._calls, location)
         self._capabilities = replace(
-            ledger.capabilities, backend="sqs", order="by label", served=True
+            ledger.capabilities, backend="sqs", order="by label", served=True, tenants=False
         )
         self._begin()
 
@@ -77,6 +78,7 @@ class LedgerBackend:
         connection: object | None = None,
         limits: Limits = NO_LIMITS,
     ) -> Sequence[Pushed]:
+        refuse_tenants("sqs", messages)
         self._dispatch.prepare(messages)
         pushed = self._ledger.push(messages, connection=connection, limits=limits)
         if connection is not None:

@@ -41,6 +41,7 @@ from ferryman.testing.conformance.restore import Restore
 from ferryman.testing.conformance.retry import Retry
 from ferryman.testing.conformance.settle import Settle
 from ferryman.testing.conformance.snapshot import Counts
+from ferryman.testing.conformance.tenants import Tenants
 from ferryman.testing.conformance.transaction import Transaction
 from ferryman.testing.conformance.verdicts import Verdicts
 from ferryman.testing.conformance.wait import Wait
@@ -63,6 +64,7 @@ class Conformance(
     Capacity,
     Poll,
     Order,
+    Tenants,
     Delay,
     Expires,
     Heartbeat,
