@@ -54,10 +54,16 @@ class Conflict(FerrymanError):
 
 
 class QueueFull(FerrymanError):
-    """The queue is at its capacity; `retry_after` seconds are a good time to try again."""
+    """The queue is at its capacity; `retry_after` seconds are a good time to try again.
 
-    def __init__(self, queue: str, capacity: int, retry_after: float) -> None:
+    `ids` are those of the messages that were not written; others of the same push were.
+    """
+
+    def __init__(
+        self, queue: str, capacity: int, retry_after: float, *, ids: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(f"queue {queue!r} is full ({capacity} jobs); retry in {retry_after:g} s")
+        self.ids = ids
         self.queue = queue
         self.capacity = capacity
         self.retry_after = retry_after

@@ -40,6 +40,7 @@ class Message:
     `body` is the payload as JSON text. `delay` and `expires` are seconds by the store's clock from
     the moment of the push; `ready_at` is a moment (seconds since the epoch) and excludes `delay`.
     `backoff` is a `Backoff` in text form, kept with the job so that a reaper can use it.
+    Jobs of different `tenant`s take turns in their queue.
     """
 
     queue: str
@@ -59,6 +60,7 @@ class Message:
     timeout: float | None = None
     correlation_id: str | None = None
     meta: Mapping[str, str] = field(default_factory=dict)
+    tenant: str | None = None
 
     @classmethod
     def of(cls, queue: str, task: str, payload: Any = None, **options: Any) -> Message:
@@ -94,6 +96,7 @@ class Message:
             self.timeout,
             self.correlation_id,
             self.meta,
+            self.tenant,
         )
 
     def __post_init__(self) -> None:
@@ -119,6 +122,8 @@ class Message:
             check_name("correlation_id", self.correlation_id, MAX_ID)
         if self.meta:
             _check_meta(self.meta)
+        if self.tenant is not None:
+            check_name("tenant", self.tenant, MAX_NAME)
 
     def same_work(self, queue: str, task: str, version: int, body: str) -> bool:
         """Whether a job with this id is the same work: queue, task, version and payload agree."""

@@ -41,6 +41,7 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         version: int = 1,
         process: OwnProcess | None = None,
         limits: Limits = NO_LIMITS,
+        feeds: Sequence[str] = (),
     ) -> None:
         check_name("task", name, MAX_NAME)
         if process is not None:
@@ -53,6 +54,7 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         self.is_async = inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler)
         self.process = process
         self.limits = limits
+        self.feeds = tuple(feeds)
         self.signature = Signature(handler, name)
         self._tasks = tasks
         self._upcasters: dict[int, Callable[[Any], Any]] = {}

@@ -62,13 +62,15 @@ class Tasks:
         needs: Sequence[str] = (),
         rate: str | Sequence[str] = (),
         concurrency: int | None = None,
+        feeds: Sequence[str] = (),
     ) -> Decorator:
         """Declare a handler, `def` or `async def`.
 
         `name` is the function's own unless given; `timeout` is seconds for one attempt;
         `version` numbers the payload's shape (see `Task.upcaster`). A `def` runs in a thread of the
         worker, or with `executor="process"` in a child process, which is replaced after
-        `recycle_after` jobs or when it holds more than `max_memory_mib` MiB after one.
+        `recycle_after` jobs or when it holds more than `max_memory_mib` MiB after one. `feeds` are
+        queues that it pushes to: while one of them is full, no job of this task is claimed.
 
         Over all workers: `needs` are breakers; while one is open its jobs are not claimed. `rate`
         is how often a job may start (`"15/m"`, several as a list, or a declared rate's name),
@@ -76,6 +78,8 @@ class Tasks:
         """
         limits = Limits.of(needs=needs, rate=rate, concurrency=concurrency)
         process = OwnProcess.wanted(executor, recycle_after, max_memory_mib)
+        if isinstance(feeds, str):
+            raise TaskError(f"feeds must be a list of queues, such as [{feeds!r}]")
         options = Options(queue=queue, retry=retry or Retry(), timeout=timeout, priority=priority)
         options.fields({priority: 0} if isinstance(priority, str) else {})
 
@@ -89,6 +93,7 @@ class Tasks:
                 version=version,
                 process=process,
                 limits=limits,
+                feeds=feeds,
             )
             self.add(task)
             return task

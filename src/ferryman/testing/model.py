@@ -55,6 +55,10 @@ class Model:
             )
             self._accept(message, pushed.status, pushed.id)
 
+    def is_new(self, message: Message) -> bool:
+        """Whether a push may make a job of its own of this message."""
+        return ("created", message.id) in self._outcomes(message)
+
     def poll(
         self,
         worker: str,

@@ -12,7 +12,7 @@ from ferryman.worker.claim import Claim
 from ferryman.worker.loop import Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from ferryman.events import Events
     from ferryman.job import Job
@@ -52,7 +52,7 @@ class LeaseKeeper(Loop):
         self._report_at: float | None = None
         self._next_beat = backend.clock.monotonic() + lease / 3
 
-    def poll(self, queues: Mapping[str, int], skip_tasks: Sequence[str] = ()) -> Sequence[Claim]:
+    def poll(self, queues: Mapping[str, int], skip_tasks: Collection[str] = ()) -> Sequence[Claim]:
         """Claim jobs and hold them.
 
         The lease is trusted only from before the call: a slow answer does not extend it.

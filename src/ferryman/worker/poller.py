@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ferryman.events import Events
     from ferryman.queue.contract import Backend
     from ferryman.worker.claim import Claim
+    from ferryman.worker.feeding import Feeding
     from ferryman.worker.gates import Gates
     from ferryman.worker.lane import Lane
     from ferryman.worker.leases import LeaseKeeper
@@ -35,6 +36,7 @@ class Poller(Loop):
         *,
         poll_every: float,
         give_back: Callable[[Claim], None],
+        feeding: Feeding,
         events: Events,
         died: Callable[[str, BaseException], None],
         gates: Gates | None = None,
@@ -46,6 +48,7 @@ class Poller(Loop):
         self._lanes = lanes
         self._poll_every = poll_every
         self._give_back = give_back
+        self._feeding = feeding
         self._empty_polls = 0
         self._idle = False
         self._at_store = False
@@ -114,10 +117,11 @@ class Poller(Loop):
 
     def _poll(self, rooms: Mapping[str, int], skip_tasks: Sequence[str] = ()) -> Sequence[Claim]:
         try:
+            skipped = [*skip_tasks, *self._feeding.skipped()]
             if self._gates is None:
-                claims = self._keeper.poll(rooms, skip_tasks)
+                claims = self._keeper.poll(rooms, skipped)
             else:
-                claims = self._gates.poll(rooms, skip_tasks, idle=self._idle)
+                claims = self._gates.poll(rooms, skipped, idle=self._idle)
         except BackendUnavailable:
             self._failing_since = self._failing_since or self._backend.clock.monotonic()
             raise

@@ -16,6 +16,7 @@ from ferryman.tasks.aio import offload
 from ferryman.worker.batch import Batch
 from ferryman.worker.event_loop import EventLoopThread
 from ferryman.worker.executor import Executor
+from ferryman.worker.feeding import Feeding
 from ferryman.worker.gates import Gates
 from ferryman.worker.lane import MAX_BUFFER, MAX_SERVED, Lane
 from ferryman.worker.leases import LeaseKeeper
@@ -23,6 +24,7 @@ from ferryman.worker.loop_watchdog import LoopWatchdog
 from ferryman.worker.parent import is_child
 from ferryman.worker.poller import Poller
 from ferryman.worker.processes import Processes
+from ferryman.worker.scheduler import Scheduler
 from ferryman.worker.settler import Settler
 from ferryman.worker.signals import on_signals
 from ferryman.worker.upkeep import Upkeep
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ferryman.events import Events
+    from ferryman.flow.capacity import Capacities
     from ferryman.flow.flow import Flow
+    from ferryman.flow.schedule import Schedule
     from ferryman.job import Job
     from ferryman.queue.contract import Backend
     from ferryman.queue.settlement import Settlement
@@ -82,6 +86,8 @@ class Worker:
         on_stop: Sequence[Callable[[], object]] = (),
         app: tuple[str, str] | None = None,
         flow: Flow | None = None,
+        schedules: Sequence[Schedule] = (),
+        capacities: Capacities | None = None,
     ) -> None:
         if not queues or min(queues.values()) < 1:
             raise TaskError(
@@ -94,6 +100,8 @@ class Worker:
         self._tasks = tasks
         self._flow = flow
         self._events = events
+        self._schedules = schedules
+        self._capacities = capacities
         self._hooks = (tuple(on_start), tuple(on_stop))
         self._stop = threading.Event()
         # What signal handlers say: `put` is the one thing that is safe inside them. An Event is
@@ -126,6 +134,7 @@ class Worker:
             self._lanes,
             poll_every=self.settings.poll_every,
             give_back=self._give_back,
+            feeding=Feeding(backend, self._tasks, self._capacities),
             events=events,
             died=died,
             gates=self._gates,
@@ -155,9 +164,11 @@ class Worker:
             row_every=max(1.0, lease / 3),
             history=self.settings.history,
             row=self._row,
+            capacities=self._capacities,
             events=events,
             died=died,
         )
+        self._scheduler = Scheduler(backend, self._schedules, events=events, died=died)
 
     def _make_gates(self) -> Gates | None:
         """None where nothing is limited, so that such a worker pays nothing."""
@@ -200,6 +211,8 @@ class Worker:
             self._gates.start()
         if polling:
             self._poller.start()
+        self._poller.start()
+        self._scheduler.start()
         self._events.emit("worker.started", worker=self.id, queues=self._slots())
 
     def stop(self) -> None:
@@ -319,6 +332,7 @@ class Worker:
     def _finish(self) -> None:
         deadline = self._backend.clock.monotonic() + self.settings.drain
         self._events.emit("worker.draining", worker=self.id, running=len(self._running()))
+        self._scheduler.stop(self.settings.drain)
         self._poller.stop(self.settings.drain)
         for lane in self._lanes.values():
             for claim in lane.close():

@@ -33,12 +33,29 @@ def snapshot(desk: Desk) -> Snapshot:
     return Snapshot(now, {each.queue: each for each in counts if each.states or each.paused})
 
 
+def depth(desk: Desk, queue: str, most: int) -> int:
+    """How many pending jobs a queue has, due or not, at most `most`."""
+    store = desk.store
+    leased = {place.name for place in desk.index.all() if place.queue == queue}
+    return min(most, _pending(store, store.folders(queue), leased)[0])
+
+
 def _count(store: Store, queue: str, leased: set[str], now: float) -> QueueCounts:
     folders = store.folders(queue)
     states = {
         state: sum(1 for name in store.disk.names(folder) or () if name.endswith(".json"))
         for state, folder in folders.ends.items()
     }
+    states[State.PENDING], unfinished = _pending(store, folders, leased)
+    states |= unfinished
+    scheduled = _scheduled(store, folders, now) if states[State.PENDING] else 0
+    stopped = store.disk.exists(folders.paused)
+    present = {state: number for state, number in states.items() if number}
+    return QueueCounts(queue, present, scheduled, stopped)
+
+
+def _pending(store: Store, folders: Folders, leased: set[str]) -> tuple[int, dict[State, int]]:
+    """How many jobs are pending, and how many are unfinished otherwise."""
     waiting = set(store.disk.names(folders.pending) or ())
     unfinished: dict[State, int] = {State.PROCESSING: 0, State.PAUSED: 0}
     paused = set(store.disk.names(folders.paused_jobs) or ())
@@ -49,12 +66,7 @@ def _count(store: Store, queue: str, leased: set[str], now: float) -> QueueCount
             waiting.discard(name)
         elif state is None or state.terminal:
             waiting.discard(name)
-    states |= unfinished
-    states[State.PENDING] = len(waiting)
-    scheduled = _scheduled(store, folders, now) if waiting else 0
-    stopped = store.disk.exists(folders.paused)
-    present = {state: number for state, number in states.items() if number}
-    return QueueCounts(queue, present, scheduled, stopped)
+    return len(waiting), unfinished
 
 
 def _state(store: Store, folders: Folders, name: str) -> State | None:

@@ -42,6 +42,11 @@ class Store:
             line = self.lines[queue] = Line(queue)
         return line
 
+    def depth(self, queue: str, most: int) -> int:
+        """How many pending rows a queue has, at most `most`."""
+        line = self.lines.get(queue)
+        return 0 if line is None else min(most, line.counts[PENDING])
+
     def add(self, message: Message, now: float) -> Row:
         """A new pending row at the end of the push order."""
         self._seq += 1
@@ -114,6 +119,8 @@ class Store:
         self._leave(row)
         row.state = state
         row.heartbeat_at = row.expires_at = row.asked = None
+        if state is not PENDING:
+            row.tenant_turn = 0
         if row.message.key is not None:
             self.keys.move(row)
         self._enter(row, now)

@@ -22,6 +22,7 @@ from ferryman.backends.sqlite.watch import Watch
 from ferryman.backends.sqlite.writing import Writing
 from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.capabilities import Capabilities
+from ferryman.queue.capacity import NO_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job, State
     from ferryman.message import Message
     from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.diagnosis import Finding
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.ledger import Notice
@@ -55,6 +57,8 @@ class SqliteBackend:
             shared=True,
             order="strict",
             transactional_push=True,
+            exact_capacity=True,
+            tenants=True,
         )
         # A file that cannot be used is better known now than at the first job.
         with self._database.peeking():
@@ -69,15 +73,24 @@ class SqliteBackend:
         return self._clock
 
     def push(
-        self, messages: Sequence[Message], *, connection: object | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        connection: object | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> Sequence[Pushed]:
         if not messages:
             return []
         if connection is not None:
             with self._joined(connection) as tx:
-                return push(tx, messages)
+                return push(tx, messages, limits)
         with self._writing() as tx:
-            return push(tx, messages)
+            return push(tx, messages, limits)
+
+    def depth(self, queue: str, most: int) -> int:
+        with self._database.peeking() as connection:
+            row = connection.execute(SQL["depth"], {"queue": queue}).fetchone()
+        return 0 if row is None else min(most, int(row[0]))
 
     def poll(
         self,
