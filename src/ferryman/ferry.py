@@ -23,7 +23,8 @@ from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
 from ferryman.tasks.tasks import Tasks
 from ferryman.worker.own_loop import Queue
 from ferryman.worker.parent import is_child
-from ferryman.worker.worker import Settings, Worker
+from ferryman.worker.settings import Settings
+from ferryman.worker.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

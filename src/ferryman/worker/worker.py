@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,6 +24,7 @@ from ferryman.worker.parent import is_child
 from ferryman.worker.poller import Poller
 from ferryman.worker.processes import Processes
 from ferryman.worker.scheduler import Scheduler
+from ferryman.worker.settings import Settings
 from ferryman.worker.settler import Settler
 from ferryman.worker.signals import on_signals
 from ferryman.worker.upkeep import Upkeep
@@ -52,23 +52,6 @@ BATCH_PAUSE = 0.01
 """Seconds between two looks at what a batch still runs."""
 READY_WITHIN = 10.0
 """Seconds of failing polls after which a worker no longer counts as ready."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """A worker's numbers, in seconds. `history` None keeps finished jobs for ever.
-
-    `patience` is how long polling may fail before the worker gives up and exits with code 1;
-    `loop_patience` how long a handler may block the event loop before `loop.blocked` tells.
-    """
-
-    lease: float = 60.0
-    poll_every: float = 1.0
-    drain: float = 25.0
-    reap_every: float = 5.0
-    history: float | None = 7 * 86_400.0
-    patience: float = 300.0
-    loop_patience: float = 5.0
 
 
 class Worker:
