@@ -37,6 +37,21 @@ def test_jobs_in_batches_cost_less_than_four_tenths_of_a_request_each(
     assert sum(weather.calls.values()) <= 0.4 * 200
 
 
+@pytest.mark.parametrize("kept", ["ledger", "alone"])
+def test_jobs_one_by_one_cost_three_requests_each(
+    join: Callable[..., Backend], line: Line, weather: Weather, kept: str
+) -> None:
+    options = {"ledger": None} if kept == "alone" else {}
+    store = join(at=line.address, **options)
+    claims(store)
+    weather.calls.clear()
+    for _ in range(10):
+        several(store, 1)
+        store.settle([ack(job) for job in claims(store, 1)])
+    wait_until(lambda: weather.calls.get("DeleteMessageBatch") == 10)
+    assert sum(weather.calls.values()) == 30
+
+
 def test_an_idle_worker_waits_with_one_request(
     join: Callable[..., Backend], line: Line, weather: Weather
 ) -> None:

@@ -155,7 +155,6 @@ def test_a_long_delay_takes_its_hops_and_is_never_early(
         assert store.wait(["mail"], 20) is True
         found = bool(claims(store))
         assert not found or time.time() >= before + 3.5
-    assert time.time() < before + 8
     assert weather.calls["SendMessageBatch"] >= 2
 
 
@@ -193,7 +192,7 @@ def test_tasks_to_skip_keep_their_notices(store: Backend) -> None:
 
 
 def test_a_large_body_stays_in_the_ledger(store: Backend) -> None:
-    payload = "x" * 1_000_000
+    payload = "x" * (5 << 20)
     pushed(store, payload)
     assert claim(store).payload == payload
 
