@@ -13,6 +13,7 @@ from ferryman.flow.capacity import Capacities
 from ferryman.flow.schedule import Schedule
 from ferryman.flow.slots import Slots
 from ferryman.message import Message, encode
+from ferryman.queue.capacity import Limit
 from ferryman.queue.open import open_backend, safe_url
 from ferryman.queue.traced import Traced
 from ferryman.queue.view import View
@@ -213,15 +214,21 @@ class Ferry(AsyncFerry):
         return [Handle(one.id, self._opened, one.created, read) for one in pushed]
 
     def limit(
-        self, queue: str, *, capacity: int | None = None, warn_depth: int | None = None
+        self,
+        queue: str,
+        *,
+        capacity: int | None = None,
+        tenant_capacity: int | None = None,
+        warn_depth: int | None = None,
     ) -> None:
         """Bound the pending jobs of a queue, for what is pushed through this Ferry.
 
         A push to a queue that holds `capacity` pending jobs raises `QueueFull` and writes nothing
-        there; hand-overs, retries and slots of schedules are never refused. When `warn_depth` is
-        reached, `queue.deep` is emitted once, and again only after the queue fell below 90 % of it.
+        there; `tenant_capacity` bounds those of each tenant in the same way. Hand-overs, retries
+        and slots of schedules are never refused. When `warn_depth` is reached, `queue.deep` is
+        emitted once, and again only after the queue fell below 90 % of it.
         """
-        self._capacities.declare(queue, capacity, warn_depth)
+        self._capacities.declare(queue, Limit(capacity, tenant_capacity), warn_depth)
 
     def push_statement(self, message: Message, style: Style = "numeric") -> Statement:
         """A push as SQL and its values, for drivers that are not ours (PostgreSQL).
