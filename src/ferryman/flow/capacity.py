@@ -45,16 +45,21 @@ class Capacities:
         self._events = events
         self._lock = threading.Lock()
         self._bounds: dict[str, Bounds] = {}
-        self._refusals: dict[str, int] = {}
+        self._refusals: dict[tuple[str, str | None], int] = {}
         self._looked: dict[str, float] = {}
         self._deep: dict[str, bool] = {}
 
-    def declare(self, queue: str, capacity: int | None, warn_depth: int | None) -> None:
+    def declare(self, queue: str, limit: Limit, warn_depth: int | None) -> None:
         check_name("queue", queue, MAX_NAME)
-        for name, number in (("capacity", capacity), ("warn_depth", warn_depth)):
+        numbers = {
+            "capacity": limit.capacity,
+            "tenant_capacity": limit.tenant_capacity,
+            "warn_depth": warn_depth,
+        }
+        for name, number in numbers.items():
             if number is not None:
                 check_int(name, number, 1, MOST)
-        self._bounds[queue] = Bounds(Limit(capacity), warn_depth)
+        self._bounds[queue] = Bounds(limit, warn_depth)
 
     @property
     def any(self) -> bool:
@@ -76,17 +81,23 @@ class Capacities:
     def refused(self, messages: Sequence[Message], pushed: Sequence[Pushed]) -> QueueFull | None:
         """The error to raise where messages found their queue full."""
         answers = zip(messages, pushed, strict=True)
-        full = [message for message, answer in answers if answer.status == "full"]
-        with self._lock:
-            if not full:
+        full = [(m, answer.status) for m, answer in answers if answer.status.endswith("full")]
+        if not full:
+            with self._lock:
                 for message in messages:
-                    self._refusals.pop(message.queue, None)
-                return None
-            queue = full[0].queue
-            times = self._refusals[queue] = self._refusals.get(queue, 0) + 1
-        retry_after = min(LAST_RETRY, FIRST_RETRY * 2.0 ** min(times - 1, 10))
-        ids = tuple(message.id for message in full)
-        return QueueFull(queue, self.capacity(queue) or 0, retry_after, ids=ids)
+                    self._refusals.pop((message.queue, None), None)
+                    self._refusals.pop((message.queue, message.tenant), None)
+            return None
+        (message, status), queue = full[0], full[0][0].queue
+        limit = self._bounds[queue].limit
+        tenant = message.tenant if status == "tenant full" else None
+        capacity = limit.capacity if tenant is None else limit.tenant_capacity
+        with self._lock:
+            times = self._refusals.get((queue, tenant), 0)
+            self._refusals[queue, tenant] = times + 1
+        retry_after = min(LAST_RETRY, FIRST_RETRY * 2.0 ** min(times, 10))
+        ids = tuple(message.id for message, _ in full)
+        return QueueFull(queue, capacity or 0, retry_after, tenant=tenant, ids=ids)
 
     def watch(self, backend: Backend, queues: Collection[str] | None = None) -> None:
         """Warn of queues (all of them, or these) that have become deep: once in the whole store.

@@ -9,6 +9,7 @@ from ferryman.errors import InvalidMessage, TaskError
 from ferryman.flow.circuit import Terms
 from ferryman.flow.schedule import Schedule
 from ferryman.flow.slots import Slots
+from ferryman.queue.capacity import Limit
 from ferryman.tasks.limits import Limits
 from ferryman.tasks.options import seconds
 
@@ -79,20 +80,21 @@ class Paced(ABC):
         rate: str | Sequence[str] = (),
         concurrency: int | None = None,
         capacity: int | None = None,
+        tenant_capacity: int | None = None,
         warn_depth: int | None = None,
     ) -> None:
         """Bound a queue, whatever the tasks of its jobs.
 
         `rate` is how often they may start, `concurrency` how many run at once, over all workers. A
         push through this Ferry to a queue that holds `capacity` pending jobs raises `QueueFull` and
-        writes nothing there; hand-overs, retries and slots of schedules are never refused. When
-        `warn_depth` is reached, `queue.deep` is emitted once, and again only after the queue fell
-        below 90 % of it.
+        writes nothing there; `tenant_capacity` bounds those of each tenant in the same way.
+        Hand-overs, retries and slots of schedules are never refused. When `warn_depth` is reached,
+        `queue.deep` is emitted once, and again only after the queue fell below 90 % of it.
         """
         if rate or concurrency is not None:
             self.flow.limit_queue(queue, Limits.of(rate=rate, concurrency=concurrency))
-        if capacity is not None or warn_depth is not None:
-            self.capacities.declare(queue, capacity, warn_depth)
+        if (capacity, tenant_capacity, warn_depth) != (None,) * 3:
+            self.capacities.declare(queue, Limit(capacity, tenant_capacity), warn_depth)
 
     def schedule(
         self,

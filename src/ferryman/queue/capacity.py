@@ -14,17 +14,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The most pending jobs that a queue may hold; None is no limit."""
+    """The most pending jobs that a queue may hold, and each of its tenants; None is no limit."""
 
     capacity: int | None = None
+    tenant_capacity: int | None = None
 
 
 Limits = Mapping[str, Limit]
 """By queue."""
 NO_LIMITS: Final[Limits] = {}
 
-Depth = Callable[[str, int], int]
-"""How many pending jobs a queue has, counted up to a number."""
+Depth = Callable[[str, int, str | None], int]
+"""How many pending jobs a queue has, or one tenant of it, counted up to a number."""
+Full = Literal["full", "tenant full"]
 
 
 def push_within(
@@ -50,17 +52,44 @@ def push_within(
     ]
 
 
+class _Group:
+    """Messages of a batch that share a limit, by their places in the batch."""
+
+    def __init__(self, limit: int | None, queue: str, tenant: str | None, status: Full) -> None:
+        self.limit = limit
+        self.queue = queue
+        self.tenant = tenant
+        self.status = status
+        self.messages: list[tuple[int, Message]] = []
+
+    def overflow(
+        self, depth: Depth, is_new: Callable[[Message], bool]
+    ) -> Iterator[tuple[int, Full]]:
+        """The new messages, all of them, if there is not room for each."""
+        if self.limit is None:
+            return
+        room = self.limit - depth(self.queue, self.limit, self.tenant)
+        if room >= len(self.messages):
+            return
+        new = [(place, message) for place, message in self.messages if is_new(message)]
+        if len({message.id for _, message in new}) > room:
+            yield from ((place, self.status) for place, _ in new)
+
+
 def _refused(
     limits: Limits, messages: Sequence[Message], depth: Depth, is_new: Callable[[Message], bool]
-) -> Iterator[tuple[int, Literal["full"]]]:
-    for queue, limit in limits.items():
-        group = [(place, m) for place, m in enumerate(messages) if m.queue == queue]
-        capacity = limit.capacity
-        if not group or capacity is None:
+) -> Iterator[tuple[int, Full]]:
+    groups: dict[tuple[str, str | None], _Group] = {}
+    for place, message in enumerate(messages):
+        limit = limits.get(message.queue)
+        if limit is None:
             continue
-        room = capacity - depth(queue, capacity)
-        if room >= len(group):
-            continue
-        new = [(place, message) for place, message in group if is_new(message)]
-        if len({message.id for _, message in new}) > room:
-            yield from ((place, "full") for place, _ in new)
+        queue, tenant = message.queue, message.tenant
+        whole = groups.setdefault((queue, None), _Group(limit.capacity, queue, None, "full"))
+        whole.messages.append((place, message))
+        if tenant is not None:
+            share = _Group(limit.tenant_capacity, queue, tenant, "tenant full")
+            groups.setdefault((queue, tenant), share).messages.append((place, message))
+    # Tenants first: where the queue is full too, that is what counts.
+    for group in sorted(groups.values(), key=lambda group: group.tenant is None):
+        yield from group.overflow(depth, is_new)

@@ -57,13 +57,17 @@ class Backend(Protocol):
 
         A message with a `tenant` needs `Capabilities.tenants` (else `Unsupported` for the batch).
         `limits` are the capacities of queues. Where the pending jobs and the new ones of the batch
-        would be more, all new ones of that queue are `full` and not written; messages that make no
-        new job are answered as ever. How exact that is: `Capabilities.exact_capacity`.
+        would be more, all new ones of that queue are `full` and not written; the same with those of
+        one tenant, which are `tenant full`. Messages that make no new job are answered as ever. How
+        exact that is: `Capabilities.exact_capacity`.
         """
         ...
 
-    def depth(self, queue: str, most: int) -> int:
-        """How many pending jobs a queue has, due or not, counted no further than `most`."""
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
+        """How many pending jobs a queue has, due or not, counted no further than `most`.
+
+        With a `tenant`, of that one only.
+        """
         ...
 
     def poll(

@@ -90,8 +90,8 @@ class Traced:
             limits=limits,
         )
 
-    def depth(self, queue: str, most: int) -> int:
-        return self._call("depth", 1, self._backend.depth, queue, most)
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
+        return self._call("depth", 1, self._backend.depth, queue, most, tenant)
 
     def poll(
         self,

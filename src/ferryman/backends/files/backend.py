@@ -92,9 +92,9 @@ class FileBackend:
         self._watch.ring()
         return pushed
 
-    def depth(self, queue: str, most: int) -> int:
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
         with self._store.verb():
-            return depth(self._desk, queue, most)
+            return depth(self._desk, queue, most, tenant)
 
     def poll(
         self,

@@ -9,6 +9,7 @@ from ferryman.backends.files.hints import parse_bucket
 from ferryman.backends.files.line import facts_of
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.reading import find_in
+from ferryman.errors import Unsupported
 from ferryman.job import State
 from ferryman.queue.answers import QueueCounts, Snapshot
 
@@ -33,8 +34,12 @@ def snapshot(desk: Desk) -> Snapshot:
     return Snapshot(now, {each.queue: each for each in counts if each.states or each.paused})
 
 
-def depth(desk: Desk, queue: str, most: int) -> int:
+def depth(desk: Desk, queue: str, most: int, tenant: str | None = None) -> int:
     """How many pending jobs a queue has, due or not, at most `most`."""
+    if tenant is not None:
+        raise Unsupported(
+            "queues of files know no tenants: count the queue, or use sqlite:// or postgresql://"
+        )
     store = desk.store
     leased = {place.name for place in desk.index.all() if place.queue == queue}
     return min(most, _pending(store, store.folders(queue), leased)[0])

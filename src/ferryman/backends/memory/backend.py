@@ -94,9 +94,9 @@ class MemoryBackend:
             self._changed.notify_all()
         return pushed
 
-    def depth(self, queue: str, most: int) -> int:
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
         with self._changed:
-            return self._store.depth(queue, most)
+            return self._store.depth(queue, most, tenant)
 
     def poll(
         self,

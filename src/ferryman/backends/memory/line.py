@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ferryman.backends.memory.heaps import Heap
@@ -22,12 +23,13 @@ class Line:
     order, one heap for each task: a poll that skips a task leaves its jobs untouched.
     """
 
-    __slots__ = ("_ready", "_scheduled", "_turns", "counts", "name", "paused")
+    __slots__ = ("_ready", "_scheduled", "_turns", "counts", "name", "paused", "tenants")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.paused = False
         self.counts = dict.fromkeys(State, 0)
+        self.tenants: Counter[str] = Counter()
         self._ready: dict[str, Heap] = {}
         self._scheduled = Heap()
         self._turns = Turns()
@@ -47,6 +49,12 @@ class Line:
             heap = self._ready[message.task] = Heap()
         row.heap = heap
         row.place = heap.push(row, -message.priority, row.tenant_turn, row.ready_at, row.seq)
+
+    def count_tenant(self, tenant: str, n: int) -> None:
+        """Count a pending row of a tenant, or count it no longer."""
+        self.tenants[tenant] += n
+        if not self.tenants[tenant]:
+            del self.tenants[tenant]
 
     def remove(self, row: Row) -> None:
         """Take a row out of the line, if it stands there."""

@@ -42,10 +42,12 @@ class Store:
             line = self.lines[queue] = Line(queue)
         return line
 
-    def depth(self, queue: str, most: int) -> int:
-        """How many pending rows a queue has, at most `most`."""
+    def depth(self, queue: str, most: int, tenant: str | None) -> int:
+        """How many pending rows a queue has, or a tenant of it, at most `most`."""
         line = self.lines.get(queue)
-        return 0 if line is None else min(most, line.counts[PENDING])
+        if line is None:
+            return 0
+        return min(most, line.counts[PENDING] if tenant is None else line.tenants[tenant])
 
     def add(self, message: Message, now: float) -> Row:
         """A new pending row at the end of the push order."""
@@ -105,6 +107,8 @@ class Store:
         for row in rows:
             if row.alarm is not None:
                 self._disarm(row)
+            if row.message.tenant is not None:
+                line.count_tenant(row.message.tenant, -1)
             row.state = PROCESSING
             row.fence += 1
             row.attempts += 1
@@ -150,6 +154,8 @@ class Store:
         if row.deadline is not None:
             row.alarm = self.deadlines.push(row, row.deadline)
         if row.state is PENDING:
+            if row.message.tenant is not None:
+                line.count_tenant(row.message.tenant, 1)
             line.add(row, now)
 
     def _leave(self, row: Row) -> None:
@@ -162,6 +168,8 @@ class Store:
             if not claims:
                 del self.claims[worker]
         elif row.state in WAITING:
+            if row.state is PENDING and row.message.tenant is not None:
+                line.count_tenant(row.message.tenant, -1)
             line.remove(row)
             self._disarm(row)
         else:

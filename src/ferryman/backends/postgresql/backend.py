@@ -100,8 +100,9 @@ class PostgresqlBackend:
             return [Pushed(messages[0].id, "created")]
         return self._database.transact(lambda tx: push(tx, messages))
 
-    def depth(self, queue: str, most: int) -> int:
-        [(found,)] = self._database.read("depth", {"queue": queue, "most": most})
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
+        values = {"queue": queue, "tenant": tenant, "most": most}
+        [(found,)] = self._database.read("depth", values)
         return int(found)
 
     def poll(

@@ -60,8 +60,8 @@ def push(tx: Transaction, messages: Sequence[Message], limits: Limits = NO_LIMIT
     return pushed
 
 
-def _depth(tx: Transaction, queue: str, most: int) -> int:
-    [(found,)] = tx.rows("depth", {"queue": queue, "most": most})
+def _depth(tx: Transaction, queue: str, most: int, tenant: str | None) -> int:
+    [(found,)] = tx.rows("depth", {"queue": queue, "tenant": tenant, "most": most})
     return int(found)
 
 

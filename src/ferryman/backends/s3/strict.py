@@ -99,10 +99,10 @@ class StrictBackend:
         self._watch.ring()
         return pushed
 
-    def depth(self, queue: str, most: int) -> int:
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
         with self._node.store.verb():
             self._look_around()
-            return depth(self._node.desk, queue, most)
+            return depth(self._node.desk, queue, most, tenant)
 
     def poll(
         self,

@@ -12,7 +12,7 @@ from ferryman.backends.sqlite.heartbeat import heartbeat
 from ferryman.backends.sqlite.joined import joined
 from ferryman.backends.sqlite.operators import operate
 from ferryman.backends.sqlite.poll import claimable, poll, read_claimed
-from ferryman.backends.sqlite.push import push
+from ferryman.backends.sqlite.push import depth, push
 from ferryman.backends.sqlite.reap import reap
 from ferryman.backends.sqlite.restore import restore
 from ferryman.backends.sqlite.settle import ack_all, completed, is_plain_ack, settle
@@ -87,10 +87,9 @@ class SqliteBackend:
         with self._writing() as tx:
             return push(tx, messages, limits)
 
-    def depth(self, queue: str, most: int) -> int:
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
         with self._database.peeking() as connection:
-            row = connection.execute(SQL["depth"], {"queue": queue}).fetchone()
-        return 0 if row is None else min(most, int(row[0]))
+            return depth(connection.execute, queue, most, tenant)
 
     def poll(
         self,

@@ -12,13 +12,15 @@ from ferryman.backends.sql.rows import meta_text
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.known import Known
 from ferryman.backends.sqlite.meta import add_meta, drop_meta
+from ferryman.backends.sqlite.transaction import SQL
 from ferryman.backends.sqlite.turns import give_turns
 from ferryman.job import WAITING, State
 from ferryman.queue.answers import Pushed, make_pushed
 from ferryman.queue.capacity import NO_LIMITS, push_within
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import sqlite3
+    from collections.abc import Callable, Mapping, Sequence
 
     from ferryman.backends.sqlite.transaction import Transaction
     from ferryman.message import Message
@@ -47,7 +49,7 @@ def push(tx: Transaction, messages: Sequence[Message], limits: Limits = NO_LIMIT
             limits,
             messages,
             partial(push, tx),
-            depth=partial(_depth, tx),
+            depth=partial(depth, tx.run_text),
             is_new=partial(_is_new, tx),
         )
     if len(messages) == 1 and _is_plain(messages[0]):
@@ -59,14 +61,22 @@ def push(tx: Transaction, messages: Sequence[Message], limits: Limits = NO_LIMIT
     return pushed
 
 
+def depth(
+    execute: Callable[[str, Mapping[str, Any]], sqlite3.Cursor],
+    queue: str,
+    most: int,
+    tenant: str | None,
+) -> int:
+    """How many pending jobs a queue has, or a tenant of it, at most `most`."""
+    values = {"queue": queue, "most": most}
+    if tenant is None:
+        return int(execute(SQL["depth"], values).fetchone()[0])
+    return int(execute(SQL["depth_of_tenant"], {**values, "tenant": tenant}).fetchone()[0])
+
+
 def key_is_taken(tx: Transaction, queue: str, key: str) -> bool:
     """Whether an unfinished job of the queue holds the key."""
     return _same_key(tx, queue, key, _UNFINISHED, _LONG_AGO) is not None
-
-
-def _depth(tx: Transaction, queue: str, most: int) -> int:
-    row = tx.run("depth", {"queue": queue}).fetchone()
-    return 0 if row is None else min(most, int(row[0]))
 
 
 def _is_new(tx: Transaction, message: Message) -> bool:

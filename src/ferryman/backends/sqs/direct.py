@@ -152,7 +152,7 @@ class DirectBackend:
     def list(self, where: Filter, *, limit: int = 50, after: str | None = None) -> Page:
         self._refuse("list")
 
-    def depth(self, queue: str, most: int) -> int:
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
         self._refuse("depth")
 
     def snapshot(self) -> Snapshot:

@@ -159,8 +159,8 @@ class LedgerBackend:
     def list(self, where: Filter, *, limit: int = 50, after: str | None = None) -> Page:
         return self._ledger.list(where, limit=limit, after=after)
 
-    def depth(self, queue: str, most: int) -> int:
-        return self._ledger.depth(queue, most)
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
+        return self._ledger.depth(queue, most, tenant)
 
     def snapshot(self) -> Snapshot:
         return self._ledger.snapshot()

@@ -1,35 +1,3 @@
--- How many pending jobs a queue has, due or not. Counted no further than asked, so that the answer
--- costs a capacity and not a backlog.
-CREATE FUNCTION depth(queue text, most integer) RETURNS bigint
-LANGUAGE plpgsql STABLE
-SET search_path = {schema}, pg_temp
-SET enable_seqscan = off
-SET plan_cache_mode = force_generic_plan
-AS $$
-#variable_conflict use_column
-BEGIN
-    RETURN (
-        SELECT count(*)
-        FROM (
-            (
-                SELECT
-                FROM jobs
-                WHERE queue = depth.queue AND state = 'pending' AND NOT scheduled AND fence >= 0
-                LIMIT most
-            )
-            UNION ALL
-            (
-                SELECT
-                FROM jobs
-                WHERE queue = depth.queue AND state = 'pending' AND scheduled
-                LIMIT most
-            )
-            LIMIT most
-        ) AS waiting
-    );
-END
-$$;
-
 -- Tenants: `tenant_turn` is a ready job's place among the tenants of its queue and priority, 0 without
 -- a tenant and while it is not ready.
 ALTER TABLE jobs
@@ -58,6 +26,49 @@ CREATE TABLE turns (
     queue text COLLATE "C" NOT NULL,
     PRIMARY KEY (queue, priority)
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
+
+-- How many pending jobs a queue has, or a tenant of it, due or not. Counted no further than asked, so that the answer
+-- costs a capacity and not a backlog.
+CREATE FUNCTION depth(queue text, tenant text, most integer) RETURNS bigint
+LANGUAGE plpgsql STABLE
+SET search_path = {schema}, pg_temp
+SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan
+AS $$
+#variable_conflict use_column
+BEGIN
+    IF depth.tenant IS NOT NULL THEN
+        RETURN (
+            SELECT count(*)
+            FROM (
+                SELECT
+                FROM jobs
+                WHERE queue = depth.queue AND tenant = depth.tenant AND state = 'pending'
+                LIMIT most
+            ) AS waiting
+        );
+    END IF;
+    RETURN (
+        SELECT count(*)
+        FROM (
+            (
+                SELECT
+                FROM jobs
+                WHERE queue = depth.queue AND state = 'pending' AND NOT scheduled AND fence >= 0
+                LIMIT most
+            )
+            UNION ALL
+            (
+                SELECT
+                FROM jobs
+                WHERE queue = depth.queue AND state = 'pending' AND scheduled
+                LIMIT most
+            )
+            LIMIT most
+        ) AS waiting
+    );
+END
+$$;
 
 -- The turn after the tenant's last, and after the one that was last claimed. Nothing is locked: two
 -- pushes of one tenant at the same moment may get the same turn. Volatile, so that it sees the turns
