@@ -92,6 +92,7 @@ class Ferry(AsyncFerry):
         needs: Sequence[str] = (),
         rate: str | Sequence[str] = (),
         concurrency: int | None = None,
+        per: str | None = None,
     ) -> Decorator:
         """Declare a handler; see `Tasks.task`."""
         return self.tasks.task(
@@ -107,6 +108,7 @@ class Ferry(AsyncFerry):
             needs=needs,
             rate=rate,
             concurrency=concurrency,
+            per=per,
         )
 
     def include(self, tasks: Tasks) -> None:

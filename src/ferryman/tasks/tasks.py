@@ -60,6 +60,7 @@ class Tasks:
         needs: Sequence[str] = (),
         rate: str | Sequence[str] = (),
         concurrency: int | None = None,
+        per: str | None = None,
     ) -> Decorator:
         """Declare a handler, `def` or `async def`.
 
@@ -70,9 +71,10 @@ class Tasks:
 
         Over all workers: `needs` are breakers; while one is open its jobs are not claimed. `rate`
         is how often a job may start (`"15/m"`, several as a list, or a declared rate's name),
-        `concurrency` how many run at once.
+        `concurrency` how many run at once: of all, or `per` value at a place such as
+        `payload.user.id` or `meta.user_id`, then in push order.
         """
-        limits = Limits.of(needs=needs, rate=rate, concurrency=concurrency)
+        limits = Limits.of(needs=needs, rate=rate, concurrency=concurrency, per=per)
         process = OwnProcess.wanted(executor, recycle_after, max_memory_mib)
         options = Options(queue=queue, retry=retry or Retry(), timeout=timeout, priority=priority)
         options.fields({priority: 0} if isinstance(priority, str) else {})

@@ -129,6 +129,7 @@ class Worker:
         )
         if self._gates is not None:
             self._gates.freed = self._poller.wake
+            self._gates.resume = self._resume
         self._watch = Watch(
             self._lanes.values(),
             self._timed_out,
@@ -275,6 +276,10 @@ class Worker:
         lane.disown(claim)
         self._processes.kill(claim)
 
+    def _resume(self, claim: Claim) -> None:
+        for late in self._lanes[claim.job.queue].add([claim]):
+            self._give_back(late)
+
     def _give_back(self, claim: Claim) -> None:
         if claim.end():
             self._settler.add(claim, self._executor.give_back(claim))
@@ -288,6 +293,8 @@ class Worker:
         for lane in self._lanes.values():
             for claim in lane.close():
                 self._give_back(claim)
+        for claim in () if self._gates is None else self._gates.waiting:
+            self._give_back(claim)
         # A tenth of the grace time is kept for giving back what does not end by itself.
         self._wait_for_handlers(deadline - max(0.2, self.settings.drain * 0.1))
         for claim in self._running():
