@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ferryman.errors import Conflict, Unsupported
 from ferryman.events import Events
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ferryman.flow.rates import Rate
     from ferryman.queue.contract import Backend
     from ferryman.queue.joining import Statement, Style
-    from ferryman.tasks.decorator import Decorator
+    from ferryman.tasks.decorator import BatchDecorator, Decorator
     from ferryman.tasks.options import Seconds
     from ferryman.tasks.own_process import Where
     from ferryman.tasks.task import Task
@@ -77,6 +77,9 @@ class Ferry(AsyncFerry):
 
     # -- tasks
 
+    @overload
+    def task(self, *, batch: int, **options: Any) -> BatchDecorator: ...
+    @overload
     def task(
         self,
         *,
@@ -93,23 +96,10 @@ class Ferry(AsyncFerry):
         rate: str | Sequence[str] = (),
         concurrency: int | None = None,
         per: str | None = None,
-    ) -> Decorator:
+    ) -> Decorator: ...
+    def task(self, **options: Any) -> Any:
         """Declare a handler; see `Tasks.task`."""
-        return self.tasks.task(
-            name=name,
-            queue=queue,
-            retry=retry,
-            timeout=timeout,
-            priority=priority,
-            version=version,
-            executor=executor,
-            recycle_after=recycle_after,
-            max_memory_mib=max_memory_mib,
-            needs=needs,
-            rate=rate,
-            concurrency=concurrency,
-            per=per,
-        )
+        return self.tasks.task(**options)
 
     def include(self, tasks: Tasks) -> None:
         """Join a group of tasks that another module declared."""

@@ -63,6 +63,7 @@ class Claim:
         "async_task",
         "deadline",
         "failure",
+        "follows",
         "job",
         "on_loop",
         "seconds",
@@ -82,6 +83,7 @@ class Claim:
         self.seconds = 0.0
         self.told_lost = False
         self.failure: Failure | None = None
+        self.follows = False
         self.async_task: asyncio.Task[None] | None = None
         self._keeper = keeper
         self._percent: float | None = None

@@ -15,9 +15,12 @@ from ferryman.outcomes import Cancel, Fail, Outcome, Retry, Snooze
 from ferryman.queue.settlement import make_settlement
 from ferryman.tasks.conversion import encode_result
 from ferryman.tasks.limits import covering
+from ferryman.worker.batch import Batch
 from ferryman.worker.claim import Stopped
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ferryman.queue.settlement import Settlement
     from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
@@ -69,6 +72,33 @@ class Executor:
             return self._raised(claim, task, error)
         finally:
             _current.reset(token)
+
+    def run_batch(self, claims: Sequence[Claim], task: Task[..., Any]) -> Sequence[Settlement]:
+        """Run several jobs in one call; each has an end of its own."""
+        batch = Batch(self, claims, task)
+        covering.set(task.limits.needs)
+        try:
+            return batch.said(task.handler(**batch.arguments)) if batch.claims else batch.ends
+        except BaseException as error:
+            return batch.raised(error)
+        finally:
+            covering.set(())
+
+    async def run_batch_async(
+        self, claims: Sequence[Claim], task: Task[..., Any]
+    ) -> Sequence[Settlement]:
+        batch = Batch(self, claims, task)
+        covering.set(task.limits.needs)
+        try:
+            return batch.said(await task.handler(**batch.arguments)) if batch.claims else batch.ends
+        except BaseException as error:
+            return batch.raised(error)
+
+    def said(self, claim: Claim, task: Task[..., Any], value: Any) -> Settlement:
+        """The end of a claim whose handler returned this, or has this to say of it."""
+        if isinstance(value, BaseException):
+            return self._raised(claim, task, value)
+        return self._said(claim, task, value)
 
     def unknown(self, claim: Claim) -> Settlement:
         """Give back a job that no handler here can run."""

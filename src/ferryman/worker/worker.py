@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ferryman.errors import TaskError
 from ferryman.ids import worker_id
 from ferryman.tasks.aio import offload
+from ferryman.worker.batches import Batches
 from ferryman.worker.event_loop import EventLoopThread
 from ferryman.worker.executor import Executor
 from ferryman.worker.gates import Gates
@@ -100,7 +101,17 @@ class Worker:
         self._monotonic = backend.clock.monotonic
         most = MAX_SERVED if backend.capabilities.served else MAX_BUFFER
         self._lanes = {
-            name: Lane(name, slots, self._start_job, self._loop_died, self._monotonic, most=most)
+            name: Lane(
+                name,
+                slots,
+                self._start_job,
+                self._loop_died,
+                self._monotonic,
+                most=most,
+                batch=max(
+                    (t.limits.batch or 1 for t in tasks if t.options.queue == name), default=1
+                ),
+            )
             for name, slots in queues.items()
         }
         self._executor = Executor(tasks, self.id)
@@ -116,6 +127,14 @@ class Worker:
         self._keeper = LeaseKeeper(backend, self.id, lease=lease, events=events, died=died)
         self._gates = self._make_gates()
         settled = None if self._gates is None else self._gates.left
+        self._batches = Batches(
+            self._executor,
+            self._gates,
+            self._loop,
+            begin=self._begin,
+            end=self._end,
+            died=died,
+        )
         self._settler = Settler(backend, self._keeper, self._loaded, events, died, settled=settled)
         self._poller = Poller(
             backend,
@@ -232,10 +251,9 @@ class Worker:
                 self._end(claim, self._executor.give_back(claim, delay))
                 return True
             claim.started = started = self._monotonic()
-        timeout = claim.job.timeout or task.timeout
-        claim.deadline = None if timeout is None else started + timeout
-        if self._events.wanted("job.started"):
-            self._events.emit("job.started", job=claim.job, worker=self.id)
+        self._begin(claim, task, started)
+        if task.limits.batch is not None:
+            return self._batches.start(claim, task, self._lanes[claim.job.queue])
         if task.is_async:
             claim.on_loop = True
             lane = self._lanes[claim.job.queue]
@@ -247,6 +265,13 @@ class Worker:
             settlement = self._gates.judge(claim, settlement)
         self._end(claim, settlement, helping=not self._backend.capabilities.served)
         return True
+
+    def _begin(self, claim: Claim, task: Task[..., Any], started: float) -> None:
+        timeout = claim.job.timeout or task.timeout
+        claim.started = started
+        claim.deadline = None if timeout is None else started + timeout
+        if self._events.wanted("job.started"):
+            self._events.emit("job.started", job=claim.job, worker=self.id)
 
     async def _run_async(self, claim: Claim, lane: Lane, task: Task[..., Any]) -> None:
         try:
