@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ferryman.errors import BackendError, Conflict, TaskError, Unsupported
 from ferryman.events import Events
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ferryman.pipeline.pipeline import Pipeline
     from ferryman.queue.contract import Backend
     from ferryman.queue.joining import Statement, Style
-    from ferryman.tasks.decorator import Decorator
+    from ferryman.tasks.decorator import BatchDecorator, Decorator
     from ferryman.tasks.options import Seconds
     from ferryman.tasks.own_process import Where
     from ferryman.tasks.route import Joinable
@@ -84,6 +84,9 @@ class Ferry(AsyncFerry, Paced):
 
     # -- tasks
 
+    @overload
+    def task(self, *, batch: int, **options: Any) -> BatchDecorator: ...
+    @overload
     def task(
         self,
         *,
@@ -99,24 +102,12 @@ class Ferry(AsyncFerry, Paced):
         needs: Sequence[str] = (),
         rate: str | Sequence[str] = (),
         concurrency: int | None = None,
+        per: str | None = None,
         feeds: Sequence[str] = (),
-    ) -> Decorator:
+    ) -> Decorator: ...
+    def task(self, **options: Any) -> Any:
         """Declare a handler; see `Tasks.task`."""
-        return self.tasks.task(
-            name=name,
-            queue=queue,
-            retry=retry,
-            timeout=timeout,
-            priority=priority,
-            version=version,
-            executor=executor,
-            recycle_after=recycle_after,
-            max_memory_mib=max_memory_mib,
-            needs=needs,
-            rate=rate,
-            concurrency=concurrency,
-            feeds=feeds,
-        )
+        return self.tasks.task(**options)
 
     def include(self, tasks: Tasks) -> None:
         """Join a group of tasks that another module declared."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from ferryman.errors import InvalidMessage, TaskError
 from ferryman.message import MAX_NAME, Message, check_name, encode
 from ferryman.tasks.aio import AsyncTask
+from ferryman.tasks.batch_signature import BatchSignature
 from ferryman.tasks.limits import NO_LIMITS
 from ferryman.tasks.options import Options, optional_seconds
 from ferryman.tasks.own_process import OwnProcess, check_findable
@@ -46,6 +47,8 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         check_name("task", name, MAX_NAME)
         if process is not None:
             check_findable(handler, name)
+            if limits.batch is not None:
+                raise TaskError(f"task {name!r}: batch= is for handlers in threads or on the loop")
         self.name = name
         self.handler = handler
         self.options = options
@@ -55,7 +58,8 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         self.process = process
         self.limits = limits
         self.feeds = tuple(feeds)
-        self.signature = Signature(handler, name)
+        reading = Signature if limits.batch is None else BatchSignature
+        self.signature = reading(handler, name)
         self._tasks = tasks
         self._upcasters: dict[int, Callable[[Any], Any]] = {}
         self._pattern: Message | None = None

@@ -20,9 +20,12 @@ from ferryman.tasks.conversion import encode_result
 from ferryman.tasks.flow import PIPELINE, HandOver, in_a_run
 from ferryman.tasks.limits import covering
 from ferryman.worker import yielding
+from ferryman.worker.batch import Batch
 from ferryman.worker.claim import Stopped
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ferryman.message import Message
     from ferryman.queue.settlement import Settlement
     from ferryman.tasks.flow import Flow, Spread
@@ -62,7 +65,7 @@ class Executor:
         if task.limits.needs:
             covering.set(task.limits.needs)
         try:
-            return self._said(claim, task, task.handler(**self._arguments(claim, task)))
+            return self._said(claim, task, task.handler(**self.arguments(claim, task)))
         except BaseException as error:
             return self._raised(claim, task, error)
         finally:
@@ -76,7 +79,7 @@ class Executor:
         try:
             if self._flow(claim) is not None:
                 return await self._run_in_flow(claim, task)
-            return self._said(claim, task, await task.handler(**self._arguments(claim, task)))
+            return self._said(claim, task, await task.handler(**self.arguments(claim, task)))
         except BaseException as error:
             return self._raised(claim, task, error)
         finally:
@@ -84,12 +87,41 @@ class Executor:
 
     async def _run_in_flow(self, claim: Claim, task: Task[..., Any]) -> Settlement:
         """The same where the flow may have to ask the store, which must not block the loop."""
-        value = task.handler(**await offload(self._arguments, claim, task))
+        value = task.handler(**await offload(self.arguments, claim, task))
         if (flow := self._flow(claim)) is not None and yielding.is_async(value):
             spread = await offload(flow.spread, claim)
             await yielding.adrain(value, spread)
             return await offload(self._spread_out, claim, spread)
         return await offload(self._said, claim, task, await value)
+
+    def run_batch(self, claims: Sequence[Claim], task: Task[..., Any]) -> Sequence[Settlement]:
+        """Run several jobs in one call; each has an end of its own."""
+        batch = Batch(self, claims, task)
+        covering.set(task.limits.needs)
+        try:
+            return batch.said(task.handler(**batch.arguments)) if batch.claims else batch.ends
+        except BaseException as error:
+            return batch.raised(error)
+        finally:
+            covering.set(())
+
+    async def run_batch_async(
+        self, claims: Sequence[Claim], task: Task[..., Any]
+    ) -> Sequence[Settlement]:
+        batch = await offload(Batch, self, claims, task)
+        covering.set(task.limits.needs)
+        try:
+            if not batch.claims:
+                return batch.ends
+            return await offload(batch.said, await task.handler(**batch.arguments))
+        except BaseException as error:
+            return batch.raised(error)
+
+    def said(self, claim: Claim, task: Task[..., Any], value: Any) -> Settlement:
+        """The end of a claim whose handler returned this, or has this to say of it."""
+        if isinstance(value, BaseException):
+            return self._raised(claim, task, value)
+        return self._said(claim, task, value)
 
     def unknown(self, claim: Claim) -> Settlement:
         """Give back a job that no handler here can run."""
@@ -194,7 +226,8 @@ class Executor:
     def _knows_run(self, job: Job) -> bool:
         return self._tasks.flow is not None and self._tasks.flow.knows(job)
 
-    def _arguments(self, claim: Claim, task: Task[..., Any]) -> dict[str, Any]:
+    def arguments(self, claim: Claim, task: Task[..., Any]) -> dict[str, Any]:
+        """What the handler is called with."""
         payload = self.payload_of(claim)
         try:
             return task.arguments(claim.job, payload)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ferryman.errors import BackendError, BackendUnavailable, FerrymanError
 from ferryman.flow.circuit import Phase
 from ferryman.flow.gate import BreakerGate, PermitGate, RateGate
+from ferryman.flow.line_gate import LineGate
 from ferryman.lifecycle import Verdict
 from ferryman.worker.loop import Loop
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ferryman.events import Events
     from ferryman.flow.failure import Failure
     from ferryman.flow.flow import Flow
-    from ferryman.flow.gate import Gate
+    from ferryman.flow.gate import Claimed, Gate
     from ferryman.queue.settlement import Settlement
     from ferryman.tasks.limits import Limits
     from ferryman.tasks.tasks import Tasks
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 HELD_FOR = 1.5
 """Leases for which permits and probes are held. They are prolonged every third of a lease, so this
 outlasts every lease that was prolonged in between."""
+
+LOOK_EVERY = 0.05
+"""Seconds between two looks at lines in which claims of this worker wait for those of others."""
 
 
 class Gates(Loop):
@@ -75,7 +79,11 @@ class Gates(Loop):
         self._shut: set[Gate] = set()
         self.withheld: Collection[str] = ()
         """The queues whose jobs were left alone, at least in part, at the last poll."""
+        self._lines = [gate for gate in self._known.values() if isinstance(gate, LineGate)]
+        self._next_keep = 0.0
         self.freed: Callable[[], None] = lambda: None
+        self.resume: Callable[[Claim], None] = lambda _: None
+        """Runs a claim that waited in a line."""
 
     @classmethod
     def wanted(cls, flow: Flow, tasks: Tasks, queues: Collection[str]) -> bool:
@@ -92,9 +100,15 @@ class Gates(Loop):
         free = {queue: min(room, self._lanes[queue].free) for queue, room in rooms.items()}
         rooms, passes, shut = self._look(rooms, free, idle)
         try:
-            return self._claim(rooms, free, passes, shut.union(skip_tasks))
+            claims = self._claim(rooms, free, passes, shut.union(skip_tasks))
         finally:
             self._trim()
+        if not self._lines:
+            return claims
+        free_claims = [c for c in claims if not any(line.stands(c) for line in self._lines)]
+        for line in self._lines:
+            self._hand_over(line)
+        return free_claims
 
     def pause(self, longest: float) -> float:
         """Seconds until a gate that was shut may open, at most `longest`."""
@@ -131,12 +145,9 @@ class Gates(Loop):
                 if want:
                     self._shut.add(gate)
                 return 0
-        if idle:
-            passes.update(dict.fromkeys(gates, 1))
-            return 1
         for gate in gates:
             if gate not in passes:
-                passes[gate] = gate.reserve(most)
+                passes[gate] = gate.reserve(most) if gate.always or not idle else 1
             most = min(most, passes[gate])
         return most
 
@@ -223,11 +234,40 @@ class Gates(Loop):
                 limited = True
         if limited:
             self.freed()
+            if self._lines:
+                self.wake()
 
     def turn(self) -> float:
-        for gate in list(self._known.values()):
-            gate.keep()
-        return self._lease / 3
+        now = self._clock.monotonic()
+        if now >= self._next_keep:
+            for gate in self._known.values():
+                gate.keep()
+            self._next_keep = now + self._lease / 3
+        for line in self._lines:
+            self._advance(line)
+        waiting = any(line.waiting for line in self._lines)
+        return LOOK_EVERY if waiting else max(0.0, self._next_keep - self._clock.monotonic())
+
+    @property
+    def waiting(self) -> Sequence[Claim]:
+        """Claims that stand in lines."""
+        return [cast("Claim", claim) for line in self._lines for claim in line.waiting]
+
+    def _advance(self, line: LineGate) -> None:
+        """See who may run now; whoever was asked to stop need not wait for that."""
+        line.advance()
+        for claim in self.waiting:
+            if claim.stopping:
+                line.release(claim)
+        self._hand_over(line)
+
+    def _hand_over(self, line: LineGate) -> None:
+        # Not ahead: what waits too long in a lane is given back, and loses its place.
+        while (claim := line.admitted(self._fits)) is not None:
+            self.resume(cast("Claim", claim))
+
+    def _fits(self, claim: Claimed) -> bool:
+        return self._lanes[claim.job.queue].free > 0
 
     def stop(self, timeout: float | None = None) -> None:
         """No more prolonging; what is not held by a claim is returned."""
@@ -256,7 +296,10 @@ class Gates(Loop):
             gates.append(self._once(breaker, partial(BreakerGate, breaker, keep_for)))
         if (rate := self._flow.rate_of(owner, limits)) is not None:
             gates.append(self._once(rate, partial(RateGate, rate, self._rest)))
-        if limits.concurrency is not None:
+        if limits.concurrency is not None and limits.per is not None:
+            lines = self._flow.lines(owner, limits.concurrency, self._worker)
+            gates.append(self._once(lines, partial(LineGate, lines, limits.value_of, keep_for)))
+        elif limits.concurrency is not None:
             permits = self._flow.permits(owner, limits.concurrency, self._worker)
             gates.append(self._once(permits, partial(PermitGate, permits, keep_for)))
         return gates

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ferryman.errors import TaskError
 from ferryman.ids import worker_id
 from ferryman.tasks.aio import offload
-from ferryman.worker.batch import Batch
+from ferryman.worker.batches import Batches
 from ferryman.worker.event_loop import EventLoopThread
 from ferryman.worker.executor import Executor
 from ferryman.worker.feeding import Feeding
@@ -24,6 +24,7 @@ from ferryman.worker.parent import is_child
 from ferryman.worker.poller import Poller
 from ferryman.worker.processes import Processes
 from ferryman.worker.scheduler import Scheduler
+from ferryman.worker.score import Score
 from ferryman.worker.settings import Settings
 from ferryman.worker.settler import Settler
 from ferryman.worker.signals import on_signals
@@ -94,7 +95,17 @@ class Worker:
         self._monotonic = backend.clock.monotonic
         most = MAX_SERVED if backend.capabilities.served else MAX_BUFFER
         self._lanes = {
-            name: Lane(name, slots, self._start_job, self._loop_died, self._monotonic, most=most)
+            name: Lane(
+                name,
+                slots,
+                self._start_job,
+                self._loop_died,
+                self._monotonic,
+                most=most,
+                batch=max(
+                    (t.limits.batch or 1 for t in tasks if t.options.queue == name), default=1
+                ),
+            )
             for name, slots in queues.items()
         }
         self._executor = Executor(tasks, self.id)
@@ -110,6 +121,14 @@ class Worker:
         self._keeper = LeaseKeeper(backend, self.id, lease=lease, events=events, died=died)
         self._gates = self._make_gates()
         settled = None if self._gates is None else self._gates.left
+        self._batches = Batches(
+            self._executor,
+            self._gates,
+            self._loop,
+            begin=self._begin,
+            end=self._end,
+            died=died,
+        )
         self._settler = Settler(backend, self._keeper, self._loaded, events, died, settled=settled)
         self._poller = Poller(
             backend,
@@ -124,6 +143,7 @@ class Worker:
         )
         if self._gates is not None:
             self._gates.freed = self._poller.wake
+            self._gates.resume = self._resume
         self._watch = Watch(
             self._lanes.values(),
             self._timed_out,
@@ -208,14 +228,14 @@ class Worker:
         self._stop.set()
         self._finish()
 
-    def run_batch(self, limit: int, skip_tasks: Sequence[str] = ()) -> Batch:
+    def run_batch(self, limit: int, skip_tasks: Sequence[str] = ()) -> Score:
         """Run at most `limit` jobs, as long as any is due, then stop; what became of them.
 
         Jobs that are handed over meanwhile count as due. SIGTERM and SIGINT end it early.
         """
-        batch = Batch(self._events, self.id)
+        score = Score(self._events, self.id)
         with (
-            batch.counting(),
+            score.counting(),
             on_signals(partial(self._orders.put, "drain"), partial(self._orders.put, "now")),
         ):
             self.start(polling=False)
@@ -225,7 +245,7 @@ class Worker:
                 self.join()
         if self.error is not None:
             raise self.error
-        return batch
+        return score
 
     def _run_some(self, limit: int, skip_tasks: Sequence[str]) -> None:
         left = limit
@@ -262,10 +282,9 @@ class Worker:
                 self._end(claim, self._executor.give_back(claim, delay))
                 return True
             claim.started = started = self._monotonic()
-        timeout = claim.job.timeout or task.timeout
-        claim.deadline = None if timeout is None else started + timeout
-        if self._events.wanted("job.started"):
-            self._events.emit("job.started", job=claim.job, worker=self.id)
+        self._begin(claim, task, started)
+        if task.limits.batch is not None:
+            return self._batches.start(claim, task, self._lanes[claim.job.queue])
         if task.is_async:
             claim.on_loop = True
             lane = self._lanes[claim.job.queue]
@@ -277,6 +296,13 @@ class Worker:
             settlement = self._gates.judge(claim, settlement)
         self._end(claim, settlement, helping=not self._backend.capabilities.served)
         return True
+
+    def _begin(self, claim: Claim, task: Task[..., Any], started: float) -> None:
+        timeout = claim.job.timeout or task.timeout
+        claim.started = started
+        claim.deadline = None if timeout is None else started + timeout
+        if self._events.wanted("job.started"):
+            self._events.emit("job.started", job=claim.job, worker=self.id)
 
     async def _run_async(self, claim: Claim, lane: Lane, task: Task[..., Any]) -> None:
         try:
@@ -306,6 +332,10 @@ class Worker:
         lane.disown(claim)
         self._processes.kill(claim)
 
+    def _resume(self, claim: Claim) -> None:
+        for late in self._lanes[claim.job.queue].add([claim]):
+            self._give_back(late)
+
     def _give_back(self, claim: Claim) -> None:
         if claim.end():
             self._settler.add(claim, self._executor.give_back(claim))
@@ -320,6 +350,8 @@ class Worker:
         for lane in self._lanes.values():
             for claim in lane.close():
                 self._give_back(claim)
+        for claim in () if self._gates is None else self._gates.waiting:
+            self._give_back(claim)
         # A tenth of the grace time is kept for giving back what does not end by itself.
         self._wait_for_handlers(deadline - max(0.2, self.settings.drain * 0.1))
         for claim in self._running():
