@@ -58,6 +58,7 @@ def _meaning(error: BaseException) -> tuple[ExitCode, str]:
     # Named here and not imported above: commands that never fail should not pay for them.
     from ferryman.service.config import InvalidSetting
     from ferryman.service.insights import QueueNotFound
+    from ferryman.service.runs import RunNotFound
     from ferryman.service.store import NoStoreYet
 
     meanings: Sequence[tuple[type[BaseException] | tuple[type[BaseException], ...], ExitCode, str]]
@@ -69,6 +70,7 @@ def _meaning(error: BaseException) -> tuple[ExitCode, str]:
         ),
         (errors.JobNotFound, ExitCode.NOT_FOUND, "`ferryman jobs list` shows what is there"),
         (QueueNotFound, ExitCode.NOT_FOUND, ""),
+        (RunNotFound, ExitCode.NOT_FOUND, "`ferryman runs list` shows what is there"),
         (
             (
                 errors.InvalidMessage,

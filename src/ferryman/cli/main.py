@@ -19,6 +19,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "top": ("ferryman.cli.top", "Watch queues, workers and failures as they change."),
     "jobs": ("ferryman.cli.jobs", "List, show, retry, cancel, pause, resume, delete jobs."),
     "queues": ("ferryman.cli.queues", "List, pause, resume, purge queues."),
+    "runs": ("ferryman.cli.runs", "List, show, cancel, pause, resume, retry runs of pipelines."),
     "workers": ("ferryman.cli.workers", "Show the workers of a store."),
     "migrate": ("ferryman.cli.migrate", "Make a store or bring it up to date, or print the SQL."),
     "prune": ("ferryman.cli.prune", "Delete finished jobs that ended long ago."),
