@@ -38,6 +38,7 @@ class World:
         self._name = name
         self._late: list[Settlement] = []
         self._lives = 0
+        self.deaths = 0
         _ = self.ferry.backend
         self._store = cast("Traced", self.ferry._backend)
         self.mortal = Mortal(self._store, deaths)
@@ -89,6 +90,7 @@ class World:
 
     def _bury(self) -> None:
         """The leases of the dead run out; what it had still wanted to say comes too late."""
+        self.deaths += 1
         self.mortal.revive()
         self.clock.advance(LEASE + 1)
         while self._store.reap():

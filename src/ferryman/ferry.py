@@ -17,6 +17,7 @@ from ferryman.tasks.aio import AsyncFerry
 from ferryman.tasks.handle import Handle
 from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
 from ferryman.tasks.tasks import Tasks
+from ferryman.worker.batch import ENGINE
 from ferryman.worker.own_loop import Queue
 from ferryman.worker.parent import is_child
 from ferryman.worker.worker import Settings, Worker
@@ -239,6 +240,7 @@ class Ferry(AsyncFerry):
             raise TaskError(f"no task is named {stage!r} here")
         queues = {each.options.queue for each in ([*self.tasks] if task is None else [task])}
         others = [] if task is None else [each.name for each in self.tasks if each.name != stage]
+        others = [name for name in others if not name.startswith(ENGINE)]
         worker = self.worker(dict.fromkeys(sorted(queues), slots))
         return worker.run_batch(limit, others).counts
 

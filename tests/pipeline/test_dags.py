@@ -31,10 +31,12 @@ def test_in_memory(dag: Dag, dying: list[int]) -> None:
 
 
 @pytest.mark.parametrize("store", ["sqlite", "file", "postgresql"])
-def test_in_a_durable_store(store: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_in_a_durable_store(
+    store: str, memory_folder: Path, request: pytest.FixtureRequest
+) -> None:
     urls = {
-        "sqlite": f"sqlite:///{tmp_path}/jobs.db",
-        "file": f"file://{tmp_path}/queue",
+        "sqlite": f"sqlite:///{memory_folder}/{{name}}.db",
+        "file": f"file://{memory_folder}/{{name}}",
         "postgresql": "" if store != "postgresql" else request.getfixturevalue("postgres_url"),
     }
     numbers = iter(range(1_000))
@@ -42,6 +44,7 @@ def test_in_a_durable_store(store: str, tmp_path: Path, request: pytest.FixtureR
     @settings(max_examples=20, **QUIET)  # type: ignore[arg-type]
     @given(dags(), deaths)
     def one_after_another(dag: Dag, dying: list[int]) -> None:
-        check(dag, dying, urls[store], f"dag-{next(numbers)}")
+        name = f"dag-{next(numbers)}"
+        check(dag, dying, urls[store].format(name=name), name)
 
     one_after_another()

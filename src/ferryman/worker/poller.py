@@ -64,16 +64,16 @@ class Poller(Loop):
             return 0.0
         return self._await_work(rooms)
 
-    def fetch(self, limit: int, skip_tasks: Sequence[str]) -> int:
-        """Claim at most `limit` jobs from the caller's thread, one for each free slot; how many."""
-        left = limit
+    def fetch(self, limit: int, skip_tasks: Sequence[str]) -> Sequence[Claim]:
+        """Claim at most `limit` jobs from the caller's thread, no more than slots are free."""
+        claimed: list[Claim] = []
         for queue, lane in self._lanes.items():
-            room = min(lane.free(), left)
+            room = min(lane.free(), limit - len(claimed))
             if room > 0:
                 claims = self._keeper.poll({queue: room}, skip_tasks)
                 self._hand_over((queue,), claims)
-                left -= len(claims)
-        return limit - left
+                claimed += claims
+        return claimed
 
     @property
     def failing_for(self) -> float:

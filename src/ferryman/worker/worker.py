@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ferryman.errors import TaskError
 from ferryman.ids import worker_id
-from ferryman.worker.batch import Batch
+from ferryman.worker.batch import ENGINE, Batch
 from ferryman.worker.event_loop import EventLoopThread
 from ferryman.worker.executor import Executor
 from ferryman.worker.lane import MAX_BUFFER, MAX_SERVED, Lane
@@ -209,7 +209,7 @@ class Worker:
             # Asked before the poll: what ends in between may have handed over.
             busy = bool(self._keeper.held) or any(lane.running for lane in self._lanes.values())
             claimed = self._poller.fetch(left, skip_tasks)
-            left -= claimed
+            left -= sum(not claim.job.task.startswith(ENGINE) for claim in claimed)
             if not claimed:
                 if not busy:
                     return
