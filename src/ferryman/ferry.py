@@ -23,6 +23,7 @@ from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
 from ferryman.tasks.tasks import Tasks
 from ferryman.worker.own_loop import Queue
 from ferryman.worker.parent import is_child
+from ferryman.worker.score import ENGINE
 from ferryman.worker.settings import Settings
 from ferryman.worker.worker import Worker
 
@@ -262,6 +263,7 @@ class Ferry(AsyncFerry, Paced):
             raise TaskError(f"no task is named {stage!r} here")
         queues = {each.options.queue for each in ([*self.tasks] if task is None else [task])}
         others = [] if task is None else [each.name for each in self.tasks if each.name != stage]
+        others = [name for name in others if not name.startswith(ENGINE)]
         worker = self.worker(dict.fromkeys(sorted(queues), slots))
         return worker.run_batch(limit, others).counts
 

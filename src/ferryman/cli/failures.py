@@ -60,6 +60,7 @@ def _meaning(error: BaseException) -> tuple[ExitCode, str]:
     from ferryman.service.config import InvalidSetting
     from ferryman.service.insights import QueueNotFound
     from ferryman.service.limits import BreakerNotFound
+    from ferryman.service.runs import RunNotFound
     from ferryman.service.store import NoStoreYet
 
     meanings: Sequence[tuple[type[BaseException] | tuple[type[BaseException], ...], ExitCode, str]]
@@ -71,6 +72,7 @@ def _meaning(error: BaseException) -> tuple[ExitCode, str]:
         ),
         (errors.JobNotFound, ExitCode.NOT_FOUND, "`ferryman jobs list` shows what is there"),
         ((QueueNotFound, BreakerNotFound, ScheduleNotFound), ExitCode.NOT_FOUND, ""),
+        (RunNotFound, ExitCode.NOT_FOUND, "`ferryman runs list` shows what is there"),
         (
             (
                 errors.InvalidMessage,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ferryman.service.insights import Overview
     from ferryman.service.limits import BreakerRow, PermitRow, RateRow
     from ferryman.service.move import Carried
+    from ferryman.service.runs import RunRow, WholeRun
     from ferryman.service.settings import Setting
     from ferryman.service.ticker import Tick
     from ferryman.service.workers import WorkerRow
@@ -284,3 +285,26 @@ def _decoded(text: str | None) -> Any:
         return redacted(json.loads(text))
     except ValueError:
         return UNREADABLE
+
+
+def run_row(row: RunRow) -> dict[str, Any]:
+    """A run as lists show it."""
+    return {
+        "run": row.id,
+        "pipeline": row.pipeline,
+        "state": row.state,
+        "started_at": moment(row.started_at),
+    }
+
+
+def run_whole(whole: WholeRun) -> dict[str, Any]:
+    """A run with the jobs of each stage by state."""
+    return {
+        "run": whole.id,
+        "pipeline": whole.pipeline,
+        "state": whole.progress.state,
+        "stages": [
+            {"stage": stage, **{str(state): counts.get(state, 0) for state in State}}
+            for stage, counts in whole.progress.stages.items()
+        ],
+    }

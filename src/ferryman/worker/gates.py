@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ferryman.errors import BackendError, BackendUnavailable, FerrymanError
 from ferryman.flow.circuit import Phase
@@ -86,9 +86,14 @@ class Gates(Loop):
         """Runs a claim that waited in a line."""
 
     @classmethod
-    def wanted(cls, flow: Flow, tasks: Tasks, queues: Collection[str]) -> bool:
-        """Whether anything that a worker of these queues runs is limited."""
-        return any(task.limits.holding for task in tasks) or any(q in flow.queues for q in queues)
+    def of(
+        cls, flow: Flow | None, tasks: Tasks, lanes: Mapping[str, Lane], *parts: Any, **options: Any
+    ) -> Gates | None:
+        """None where nothing that a worker of these lanes runs is limited: it pays nothing then."""
+        limited = any(task.limits.holding for task in tasks)
+        if flow is None or not (limited or any(queue in flow.queues for queue in lanes)):
+            return None
+        return cls(flow, tasks, lanes, *parts, **options)
 
     # -- claiming
 

@@ -47,6 +47,8 @@ class LeaseKeeper(Loop):
         self._held: dict[Claim, None] = {}
         self._turn = 0
         self._unanswered: set[int] = set()
+        self.made = 0
+        """Claims so far."""
         # A poll that got no answer may still claim, once the store gets to it: for a lease we ask.
         self._doubtful_until = -math.inf
         self._report_at: float | None = None
@@ -82,6 +84,7 @@ class LeaseKeeper(Loop):
             self._unanswered.discard(turn)
             if not answered:
                 self._doubtful_until = self._monotonic() + self.lease
+            self.made += len(claims)
             for claim in claims:
                 self._held[claim] = None
         return claims

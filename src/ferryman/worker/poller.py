@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferryman.errors import BackendError, BackendUnavailable
 from ferryman.worker.loop import Loop
+from ferryman.worker.score import ENGINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -72,16 +73,34 @@ class Poller(Loop):
             return 0.0
         return self._await_work(rooms)
 
-    def fetch(self, limit: int, skip_tasks: Sequence[str]) -> int:
-        """Claim at most `limit` jobs from the caller's thread, one for each free slot; how many."""
-        left = limit
+    def work_off(self, limit: int, skip_tasks: Sequence[str], rest: Callable[[], bool]) -> None:
+        """Claim from the caller's thread while any job is due, at most `limit` in all.
+
+        The engine's own do not count. `rest` pauses, and says whether to go on.
+        """
+        left, going = limit, True
+        while going:
+            # Asked before the poll: what ends in between may have handed over.
+            busy = bool(self._keeper.held) or any(lane.running for lane in self._lanes.values())
+            before = self._keeper.made
+            claims = self._fetch(left, skip_tasks)
+            # Not all claims are among these: some wait in a line of their own.
+            made = self._keeper.made - before
+            left -= made - sum(claim.job.task.startswith(ENGINE) for claim in claims)
+            if not made and not busy:
+                return
+            going = rest()
+
+    def _fetch(self, limit: int, skip_tasks: Sequence[str]) -> Sequence[Claim]:
+        """Claim at most `limit` jobs, no more than slots are free."""
+        claimed: list[Claim] = []
         for queue, lane in self._lanes.items():
-            room = min(lane.free, left)
+            room = min(lane.free, limit - len(claimed))
             if room > 0:
                 claims = self._poll({queue: room}, skip_tasks)
                 self._hand_over((queue,), claims)
-                left -= len(claims)
-        return limit - left
+                claimed += claims
+        return claimed
 
     @property
     def failing_for(self) -> float:

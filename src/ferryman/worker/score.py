@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
     from ferryman.events import Event, Events
 
+ENGINE: Final = "ferryman."
+"""How the names of the engine's own tasks begin: their jobs count for nothing."""
 _WELL: Final = "job.completed"
 _BADLY: Final = ("job.failed", "job.retried", "job.lost")
 _NEITHER: Final = ("job.returned", "job.cancelled", "job.paused")
@@ -36,7 +38,7 @@ class Score:
 
     def _count(self, event: Event) -> None:
         # Ends are settled, and told, by one thread at a time.
-        if event["worker"] != self._worker:
+        if event["worker"] != self._worker or event["job"].task.startswith(ENGINE):
             return
         self.counts["processed"] += 1
         if event.name == _WELL:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
-from functools import partial
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import TaskError
 from ferryman.ids import worker_id
@@ -20,6 +17,7 @@ from ferryman.worker.gates import Gates
 from ferryman.worker.lane import MAX_BUFFER, MAX_SERVED, Lane
 from ferryman.worker.leases import LeaseKeeper
 from ferryman.worker.loop_watchdog import LoopWatchdog
+from ferryman.worker.orders import Orders
 from ferryman.worker.parent import is_child
 from ferryman.worker.poller import Poller
 from ferryman.worker.processes import Processes
@@ -27,7 +25,6 @@ from ferryman.worker.scheduler import Scheduler
 from ferryman.worker.score import Score
 from ferryman.worker.settings import Settings
 from ferryman.worker.settler import Settler
-from ferryman.worker.signals import on_signals
 from ferryman.worker.upkeep import Upkeep
 from ferryman.worker.watch import Watch
 
@@ -46,8 +43,6 @@ if TYPE_CHECKING:
     from ferryman.tasks.tasks import Tasks
     from ferryman.worker.claim import Claim
 
-
-Order = Literal["drain", "now"]
 
 BATCH_PAUSE = 0.01
 """Seconds between two looks at what a batch still runs."""
@@ -87,10 +82,7 @@ class Worker:
         self._schedules = schedules
         self._capacities = capacities
         self._hooks = (tuple(on_start), tuple(on_stop))
-        self._stop = threading.Event()
-        # What signal handlers say: `put` is the one thing that is safe inside them. An Event is
-        # not, because a handler interrupts the very thread that may be holding its lock.
-        self._orders: SimpleQueue[Order] = SimpleQueue()
+        self._orders = Orders()
         self._started_at = backend.clock.now()
         self._monotonic = backend.clock.monotonic
         most = MAX_SERVED if backend.capabilities.served else MAX_BUFFER
@@ -119,7 +111,17 @@ class Worker:
         backend, events, died = self._backend, self._events, self._loop_died
         lease = self.settings.lease
         self._keeper = LeaseKeeper(backend, self.id, lease=lease, events=events, died=died)
-        self._gates = self._make_gates()
+        self._gates = Gates.of(
+            self._flow,
+            self._tasks,
+            self._lanes,
+            self._keeper.poll,
+            backend.clock,
+            worker=self.id,
+            lease=lease,
+            events=events,
+            died=died,
+        )
         settled = None if self._gates is None else self._gates.left
         self._batches = Batches(
             self._executor,
@@ -173,28 +175,12 @@ class Worker:
         )
         self._scheduler = Scheduler(backend, self._schedules, events=events, died=died)
 
-    def _make_gates(self) -> Gates | None:
-        """None where nothing is limited, so that such a worker pays nothing."""
-        if self._flow is None or not Gates.wanted(self._flow, self._tasks, self._lanes):
-            return None
-        return Gates(
-            self._flow,
-            self._tasks,
-            self._lanes,
-            self._keeper.poll,
-            self._backend.clock,
-            worker=self.id,
-            lease=self.settings.lease,
-            events=self._events,
-            died=self._loop_died,
-        )
-
     def run(self) -> int:
         """Work until `stop`, SIGTERM or SIGINT, then drain; 0, or 1 after a fatal error."""
-        with on_signals(partial(self._orders.put, "drain"), partial(self._orders.put, "now")):
+        with self._orders.by_signals():
             self.start()
-            while not self._stop.is_set():
-                if self._ordered(1.0) is None:
+            while not self._orders.stopping:
+                if self._orders.next(1.0) is None:
                     self._check_patience()
             self._finish()
         return 0 if self.error is None else 1
@@ -214,18 +200,16 @@ class Worker:
             self._gates.start()
         if polling:
             self._poller.start()
-        self._poller.start()
         self._scheduler.start()
         self._events.emit("worker.started", worker=self.id, queues=self._slots())
 
     def stop(self) -> None:
         """Ask for a drain; returns at once."""
-        self._stop.set()
-        self._orders.put("drain")
+        self._orders.stop()
 
     def join(self) -> None:
         """Drain and end what `start` began."""
-        self._stop.set()
+        self._orders.stop()
         self._finish()
 
     def run_batch(self, limit: int, skip_tasks: Sequence[str] = ()) -> Score:
@@ -234,35 +218,23 @@ class Worker:
         Jobs that are handed over meanwhile count as due. SIGTERM and SIGINT end it early.
         """
         score = Score(self._events, self.id)
-        with (
-            score.counting(),
-            on_signals(partial(self._orders.put, "drain"), partial(self._orders.put, "now")),
-        ):
+        with score.counting(), self._orders.by_signals():
             self.start(polling=False)
             try:
-                self._run_some(limit, skip_tasks)
+                self._poller.work_off(limit, skip_tasks, self._rest)
             finally:
                 self.join()
         if self.error is not None:
             raise self.error
         return score
 
-    def _run_some(self, limit: int, skip_tasks: Sequence[str]) -> None:
-        left = limit
-        while not self._stop.is_set():
-            # Asked before the poll: what ends in between may have handed over.
-            busy = bool(self._keeper.held) or any(lane.running for lane in self._lanes.values())
-            claimed = self._poller.fetch(left, skip_tasks)
-            left -= claimed
-            if not claimed:
-                if not busy:
-                    return
-                self._ordered(BATCH_PAUSE)
-
     @property
     def ready(self) -> bool:
         """Whether the store answers polls, or did until a moment ago, and no drain is under way."""
-        return not self._stop.is_set() and self._poller.failing_for < READY_WITHIN
+        return not self._orders.stopping and self._poller.failing_for < READY_WITHIN
+
+    def _rest(self) -> bool:
+        return self._orders.next(BATCH_PAUSE) is None and not self._orders.stopping
 
     # -- one job
 
@@ -364,17 +336,8 @@ class Worker:
     def _wait_for_handlers(self, until: float) -> None:
         while self._running():
             left = until - self._backend.clock.monotonic()
-            if left <= 0 or self.error is not None or self._ordered(min(0.02, left)) == "now":
+            if left <= 0 or self.error is not None or self._orders.next(min(0.02, left)) == "now":
                 return
-
-    def _ordered(self, timeout: float) -> Order | None:
-        """The next order that comes within `timeout` seconds; any of them means to stop."""
-        try:
-            order = self._orders.get(timeout=timeout)
-        except Empty:
-            return None
-        self._stop.set()
-        return order
 
     def _close(self) -> None:
         for loop in (self._watch, self._watchdog, self._upkeep, self._settler, self._keeper):
