@@ -175,6 +175,34 @@ def test_a_task_is_not_claimed_while_a_queue_that_it_feeds_is_full() -> None:
         worker.join()
 
 
+def test_a_stage_rests_while_the_queue_of_the_next_one_is_full() -> None:
+    with Ferry("memory://") as ferry:
+        ran: list[int] = []
+
+        @ferry.task(queue="in")
+        def crack(n: int) -> int:
+            ran.append(n)
+            return n
+
+        @ferry.task(queue="out")
+        def store(n: int) -> None: ...
+
+        @ferry.task(queue="in")
+        def sing() -> None: ...
+
+        nuts = ferry.pipeline("nuts", crack >> store)
+        ferry.limit("out", capacity=1)
+        store.push(0)
+        nuts.push(1)
+        worker = ferry.worker({"in": 1})
+        worker.start()
+        sing.push().result(10)
+        assert ran == []
+        ferry.backend.poll("w", {"out": 1}, lease=600)
+        wait_until(lambda: ran == [1], what="the stage to go on")
+        worker.join()
+
+
 def test_feeds_is_a_list_of_queues() -> None:
     with pytest.raises(TaskError, match="list"):
         Ferry("memory://").task(feeds="out")

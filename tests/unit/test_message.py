@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.errors import InvalidMessage
@@ -42,7 +42,6 @@ def test_two_messages_have_two_ids() -> None:
     assert message().id != message().id
 
 
-@settings(deadline=None)
 @given(JSON)
 def test_a_payload_comes_back_as_it_was(payload: Any) -> None:
     assert Message.of("mail", "send", payload).payload == payload

@@ -62,25 +62,16 @@ class Pipelines:
     def __iter__(self) -> Iterator[Pipeline]:
         return iter(list(self._pipelines.values()))
 
-    def feeds(self, queue: str) -> frozenset[str]:
-        """The queues into which jobs of this one lead: while they are full, it should rest."""
-        shapes = [pipeline.shape for pipeline in self]
-        stages = [
-            (shape, stage.name)
-            for shape in shapes
-            for stage in shape.stages
-            if stage.queue == queue
-        ]
-        return frozenset(
-            following.queue for shape, name in stages for following in shape.next_of(name)
-        ) - {queue}
-
     # -- the flow of a worker
 
     def knows(self, job: Job) -> bool:
         pipeline = self._pipelines.get(job.meta[PIPELINE])
         stage = job.meta[STAGE]
         return pipeline is not None and (stage in pipeline.tasks or is_errand(stage))
+
+    def feeds(self, task: str) -> frozenset[str]:
+        shapes = [pipeline.shape for pipeline in self if task in pipeline.tasks]
+        return frozenset(queue for shape in shapes for queue in shape.fed_by(task))
 
     def payload(self, job: Job) -> Any:
         self._pauses.check(job)

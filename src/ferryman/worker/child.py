@@ -175,6 +175,9 @@ class Held:
     def knows(self, job: Job) -> bool:
         return True
 
+    def feeds(self, task: str) -> tuple[()]:
+        return ()
+
     def payload(self, job: Job) -> Any:
         return job.payload
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.flow.capacity import EASED
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from ferryman.flow.capacity import Capacities
     from ferryman.queue.contract import Backend
+    from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
 
 LOOK_EVERY: Final = 0.25
@@ -42,12 +43,16 @@ class Feeding:
         return self._skipped
 
     def _look(self, capacities: Capacities) -> frozenset[str]:
-        feeding = [task for task in self._tasks if task.feeds]
-        for queue in {queue for task in feeding for queue in task.feeds}:
+        fed = {task.name: self._fed_by(task) for task in self._tasks}
+        for queue in frozenset[str]().union(*fed.values()):
             capacity = capacities.capacity(queue)
             if capacity is not None:
                 depth = self._backend.depth(queue, capacity)
                 bound = capacity * EASED if self._full.get(queue) else capacity
                 self._full[queue] = depth >= bound
         full = {queue for queue, is_full in self._full.items() if is_full}
-        return frozenset(task.name for task in feeding if full.intersection(task.feeds))
+        return frozenset(task for task, queues in fed.items() if full & queues)
+
+    def _fed_by(self, task: Task[..., Any]) -> frozenset[str]:
+        flow = self._tasks.flow
+        return frozenset([*task.feeds, *(() if flow is None else flow.feeds(task.name))])
