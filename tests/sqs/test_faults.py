@@ -187,6 +187,21 @@ def test_a_lost_answer_to_a_claim_leaves_nothing_hidden(
     assert claim(store).id == job_id
 
 
+@pytest.mark.parametrize("kept", ["ledger", "alone"])
+def test_what_was_received_before_a_request_failed_is_claimed_next_time(
+    join: Callable[..., Backend], line: Line, weather: Weather, kept: str
+) -> None:
+    options = {"ledger": None} if kept == "alone" else {"look": 3_600}
+    store = join(at=line.address, **options)
+    claims(store)
+    job_id = pushed(store, priority=10)
+    weather.expect(lambda request: request.answer(request.forward()), "ReceiveMessage")
+    weather.expect(bad.denied, "ReceiveMessage")
+    with pytest.raises(BackendRejected):
+        claims(store)
+    assert claim(store).id == job_id
+
+
 def test_of_two_claims_within_one_poll_the_later_one_counts(
     join: Callable[..., Backend], line: Line, weather: Weather, clock: FakeClock
 ) -> None:

@@ -35,13 +35,23 @@ class Gathering:
     def gather(self, limits: Mapping[str, int], *, hold: int) -> Mapping[str, Sequence[Delivery]]:
         """At most so many messages of each queue, hidden from others for `hold` seconds.
 
-        Fewer than asked for means that SQS had no more to give at this moment.
+        Fewer than asked for means that SQS had no more to give at this moment. Where a request
+        fails, the inbox keeps what others have brought, for the next time.
         """
-        answers = self._calls.each(lambda wanted: self._one(*wanted, hold), limits.items())
-        return dict(zip(limits, answers, strict=True))
+        found: dict[str, list[Delivery]] = {queue: [] for queue in limits}
+        try:
+            self._calls.each(lambda queue: self._one(queue, limits[queue], hold, found), limits)
+        except BaseException:
+            for deliveries in found.values():
+                self._inbox.put(deliveries)
+            raise
+        return found
 
-    def _one(self, queue: str, limit: int, hold: int) -> Sequence[Delivery]:
-        found = list(self._inbox.take(queue, limit))
+    def _one(
+        self, queue: str, limit: int, hold: int, by_queue: Mapping[str, list[Delivery]]
+    ) -> None:
+        found = by_queue[queue]
+        found += self._inbox.take(queue, limit)
         for place in self._in_order(queue):
             want = limit - len(found)
             if want <= 0:
@@ -51,7 +61,6 @@ class Gathering:
             # A full answer promises more: then several ask at once.
             if len(first) == BATCH < want:
                 found += self._rush(place, queue, want - BATCH, hold)
-        return found
 
     def _in_order(self, queue: str) -> Sequence[str]:
         places, now = self._queues.places(queue), self._clock.now()
