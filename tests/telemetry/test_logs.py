@@ -288,6 +288,20 @@ WORDING: list[Wording] = [
         logging.INFO,
         "history pruned count=7",
     ),
+    (
+        "breaker.opened",
+        {"breaker": "gemini", "failures": 5, "until": 9.0, "problem": "OSError: 503"},
+        "ferryman.jobs",
+        logging.WARNING,
+        'breaker opened breaker=gemini failures=5 error="OSError: 503"',
+    ),
+    (
+        "breaker.closed",
+        {"breaker": "gemini"},
+        "ferryman.jobs",
+        logging.INFO,
+        "breaker closed breaker=gemini",
+    ),
 ]
 
 
@@ -309,7 +323,9 @@ def test_every_event_that_the_engine_emits_has_words() -> None:
     for source in SOURCES.rglob("*.py"):
         emitted |= set(re.findall(r'emit\(\s*"([a-z]+\.[a-z_]+)"', source.read_text()))
     named = set(
-        re.findall(r'"((?:job|worker|loop|process|backend|history|sync)\.[a-z_]+)":', _source())
+        re.findall(
+            r'"((?:job|worker|loop|process|backend|history|breaker|sync)\.[a-z_]+)":', _source()
+        )
     )
     assert emitted - named == set()
 
