@@ -309,6 +309,20 @@ WORDING: list[Wording] = [
         logging.WARNING,
         'schedule cannot be read here schedule=nightly error="BackendRejected: of the future"',
     ),
+    (
+        "breaker.opened",
+        {"breaker": "gemini", "failures": 5, "until": 9.0, "problem": "OSError: 503"},
+        "ferryman.jobs",
+        logging.WARNING,
+        'breaker opened breaker=gemini failures=5 error="OSError: 503"',
+    ),
+    (
+        "breaker.closed",
+        {"breaker": "gemini"},
+        "ferryman.jobs",
+        logging.INFO,
+        "breaker closed breaker=gemini",
+    ),
 ]
 
 
@@ -331,7 +345,7 @@ def test_every_event_that_the_engine_emits_has_words() -> None:
         emitted |= set(re.findall(r'emit\(\s*"([a-z]+\.[a-z_]+)"', source.read_text()))
     named = set(
         re.findall(
-            r'"((?:job|worker|loop|process|backend|history|queue|schedule|sync)\.[a-z_]+)":',
+            r'"((?:job|worker|loop|process|backend|history|breaker|queue|schedule|sync)\.[a-z_]+)":',
             _source(),
         )
     )

@@ -133,20 +133,25 @@ class BreakerGate(Gate):
                 # It ended untold: whoever trims next says so.
                 self._spare.append(token)
 
-    def tell(self, claim: Claimed, failure: Failure | None, *, well: bool) -> Phase:
-        """Report how a claim ended; how the breaker stood before."""
+    def tell(self, claim: Claimed, failure: Failure | None, *, well: bool) -> bool:
+        """Report how a claim ended; whether its job is excused.
+
+        It is where nothing tells that the dependency is well, and the first time in any case.
+        """
         with self._lock:
             token = self._tokens.get(claim)
+        excused = False
         if failure is not None and self.breaker.counts(failure):
-            phase = self.breaker.failed(failure, token)
+            job = claim.job
+            excused = self.breaker.failed(failure, token, job.id)
+            excused = excused or job.given_back == 0 or job.error is None
         elif well:
             self.breaker.succeeded(token)
-            phase = Phase.CLOSED
         else:
-            return Phase.CLOSED
+            return False
         with self._lock:
             self._tokens.pop(claim, None)
-        return phase
+        return excused
 
     def keep(self) -> None:
         self.trim()

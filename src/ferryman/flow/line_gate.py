@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ferryman.flow.lines import Lines, Place
     from ferryman.job import Job
 
+TURN: Final = 0.02
+"""Seconds after which the turn of another worker is likely to be over."""
 MOST_WAITING: Final = 100
 """Claims that wait in one worker: their leases are held, so there must be an end to it."""
 
@@ -43,6 +45,7 @@ class LineGate(Gate):
 
     def reserve(self, want: int) -> int:
         self._turn = self._turn or self._lines.take_turn(self._keep_for)
+        self.opens_at = None if self._turn else self._lines.clock.now() + TURN
         return want if self._turn else 0
 
     def bind(self, claim: Claimed) -> None:

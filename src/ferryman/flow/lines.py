@@ -28,13 +28,13 @@ class Lines:
         self._limit = limit
         self._worker = worker
         self._value = value
-        self._clock = clock
+        self.clock = clock
 
     def take_turn(self, seconds: float) -> bool:
         """Whether this worker may poll now, for at most so many seconds."""
 
         def step(document: Document) -> tuple[Document | None, bool]:
-            now = self._clock.now()
+            now = self.clock.now()
             worker, ends_at = document.get("turn") or (self._worker, 0.0)
             if worker != self._worker and ends_at > now:
                 return None, False
@@ -46,7 +46,7 @@ class Lines:
         """Stand in these lines for so many seconds, and end the turn; which claims may run."""
 
         def step(document: Document) -> tuple[Document | None, set[str]]:
-            now = self._clock.now()
+            now = self.clock.now()
             lines = self._living(document, now)
             for value, claim in places:
                 line = lines.setdefault(value, [])
@@ -62,7 +62,7 @@ class Lines:
         """Give up these places and hold the others for so many seconds; which claims may run."""
 
         def step(document: Document) -> tuple[Document | None, set[str]]:
-            now = self._clock.now()
+            now = self.clock.now()
             lines: dict[str, list[Any]] = {}
             for value, line in self._living(document, now).items():
                 kept = [
@@ -78,7 +78,7 @@ class Lines:
 
     def first(self) -> set[str]:
         """Which of this worker's claims may run now."""
-        return self._first(self._living(self._value.read(), self._clock.now()))
+        return self._first(self._living(self._value.read(), self.clock.now()))
 
     def _living(self, document: Document, now: float) -> dict[str, list[Any]]:
         lines = document.get("lines", {})

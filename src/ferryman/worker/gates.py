@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ferryman.errors import BackendError, BackendUnavailable, FerrymanError
-from ferryman.flow.circuit import Phase
 from ferryman.flow.gate import BreakerGate, PermitGate, RateGate
 from ferryman.flow.line_gate import LineGate
 from ferryman.lifecycle import Verdict
@@ -118,7 +117,8 @@ class Gates(Loop):
     def pause(self, longest: float) -> float:
         """Seconds until a gate that was shut may open, at most `longest`."""
         now = self._clock.now()
-        moments = [gate.opens_at for gate in self._shut if gate.opens_at is not None]
+        # A lane's thread may be polling meanwhile, hence the copy.
+        moments = [gate.opens_at for gate in tuple(self._shut) if gate.opens_at is not None]
         return min([longest, *(max(0.002, moment - now) for moment in moments if moment > now)])
 
     def _look(
@@ -154,6 +154,9 @@ class Gates(Loop):
             if gate not in passes:
                 passes[gate] = gate.reserve(most) if gate.always or not idle else 1
             most = min(most, passes[gate])
+            if most == 0:
+                self._shut.add(gate)  # another worker was quicker
+                return 0
         return most
 
     def _claim(
@@ -207,28 +210,21 @@ class Gates(Loop):
     def judge(self, claim: Claim, settlement: Settlement) -> Settlement:
         """Tell the breakers how a claim ended, and whether that is its job's fault.
 
-        A failure that counts against a breaker is given back where the breaker was not closed, and
-        once for every job where it was: the first failure may be the dependency's.
+        A failure that counts against a breaker is charged only if the dependency has worked since
+        the job's failure before. Else it is given back: it may be the dependency's.
         """
         gates = () if claim.ended else self._of(claim)
         excused = False
         for gate in gates:
             with suppress(BackendError):  # what is lost with the store does no harm
                 if isinstance(gate, BreakerGate):
-                    excused = self._tell(gate, claim, settlement) or excused
+                    well = settlement.verdict is Verdict.ACK
+                    excused = gate.tell(claim, claim.failure, well=well) or excused
                 elif isinstance(gate, RateGate):
                     _postpone(gate, claim.failure)
         if excused and settlement.verdict is Verdict.NACK:
             return replace(settlement, verdict=Verdict.GIVE_BACK)
         return settlement
-
-    def _tell(self, gate: BreakerGate, claim: Claim, settlement: Settlement) -> bool:
-        """Report to a breaker; whether the job is not to blame."""
-        failure = claim.failure
-        phase = gate.tell(claim, failure, well=settlement.verdict is Verdict.ACK)
-        if failure is None or not gate.breaker.counts(failure):
-            return False
-        return phase is not Phase.CLOSED or claim.job.given_back == 0
 
     def left(self, claims: Iterable[Claim]) -> None:
         """These claims are settled."""
@@ -293,20 +289,20 @@ class Gates(Loop):
         return [*queue, *own] if queue else own
 
     def _gates_of(self, owner: str, limits: Limits) -> Sequence[Gate]:
-        """Breakers first, which cost only a look."""
+        """Breakers first, which cost only a look; the rate last, whose grants do not keep."""
         keep_for = self._lease * HELD_FOR
         gates: list[Gate] = []
         for breaker in map(self._flow.breaker, limits.needs):
             breaker.check()
             gates.append(self._once(breaker, partial(BreakerGate, breaker, keep_for)))
-        if (rate := self._flow.rate_of(owner, limits)) is not None:
-            gates.append(self._once(rate, partial(RateGate, rate, self._rest)))
         if limits.concurrency is not None and limits.per is not None:
             lines = self._flow.lines(owner, limits.concurrency, self._worker)
             gates.append(self._once(lines, partial(LineGate, lines, limits.value_of, keep_for)))
         elif limits.concurrency is not None:
             permits = self._flow.permits(owner, limits.concurrency, self._worker)
             gates.append(self._once(permits, partial(PermitGate, permits, keep_for)))
+        if (rate := self._flow.rate_of(owner, limits)) is not None:
+            gates.append(self._once(rate, partial(RateGate, rate, self._rest)))
         return gates
 
     def _once(self, key: object, make: Callable[..., Gate]) -> Gate:
