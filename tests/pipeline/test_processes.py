@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ferryman import Ferry, Settings
+from ferryman import Ferry, Settings, collect
 from ferryman.testing import wait_until
 from tests.pipeline import app
 
@@ -59,7 +59,7 @@ def test_two_processes_that_die_hand_over_each_child_once(url: str, crew: Crew) 
     with Ferry(url) as ferry:
         for task in (app.numbers, app.double, app.total):
             ferry.tasks.add(task)
-        run = ferry.pipeline("sums", "numbers" >> app.double >> app.collect(app.total)).push(50)
+        run = ferry.pipeline("sums", "numbers" >> app.double >> collect(app.total)).push(50)
 
         def over() -> bool:
             crew.look()
