@@ -12,7 +12,7 @@ from ferryman.pipeline.lineage import Children
 from ferryman.pipeline.pauses import Pauses
 from ferryman.pipeline.pipeline import Pipeline
 from ferryman.pipeline.run import Run
-from ferryman.pipeline.spread import Spreading
+from ferryman.pipeline.spread import SWEEP, Spreading
 from ferryman.tasks.flow import PIPELINE, RUN, STAGE
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ class Pipelines:
         return frozenset(queue for shape in shapes for queue in shape.fed_by(task))
 
     def payload(self, job: Job) -> Any:
-        self._pauses.check(job)
+        if job.task != SWEEP:
+            self._pauses.check(job)
         shape = self[job.meta[PIPELINE]].shape
         if is_errand(job.task) or shape.by_name[job.meta[STAGE]].collects is None:
             return job.payload
