@@ -13,7 +13,7 @@ from ferryman.job import TERMINAL, State
 from ferryman.pipeline.gate import GATE, NOT_COMPLETED, UNFINISHED, in_run
 from ferryman.pipeline.lineage import HELD, PARENT
 from ferryman.pipeline.pauses import set_paused
-from ferryman.pipeline.spread import SWEEP, held_mark
+from ferryman.pipeline.spread import RELEASE, SWEEP, held_mark
 from ferryman.tasks.flow import STAGE
 
 if TYPE_CHECKING:
@@ -94,7 +94,13 @@ class Run:
 
     def state(self) -> RunState:
         """What the run is now, without counting its jobs."""
-        found = [state for state in State if self._any(state)]
+        going = (*self._shape.by_name, RELEASE)
+        # Files are read queue by queue: a job may hand over behind the reader's back, and be over
+        # when it is read. The next look finds what followed, unless that did the same a stage on.
+        for _ in range(len(self._shape.stages) + 1):
+            if self._any(State.PENDING, State.PROCESSING, stages=going):
+                return "running"
+        found = [state for state in (State.PAUSED, *TERMINAL) if self._any(state)]
         if not found:
             raise JobNotFound(self.id)
         return Progress({"": dict.fromkeys(found, 1)}).state
