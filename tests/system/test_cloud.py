@@ -42,11 +42,3 @@ def test_without_one_nothing_is_lost_and_what_ran_twice_is_counted(tmp_path: Pat
     assert (row["backend"], row["finished_twice"] > 0) == ("sqs alone", True)
     assert f"{row['finished_twice']} jobs ran to their end more than once" in said
     assert befell(said).keys() >= set(DOUBLED)
-
-
-@pytest.mark.timeout(180)
-def test_acks_without_a_fence_are_caught(tmp_path: Path) -> None:
-    options = ("--ledger", "sqlite", "--kills", "60", "--broken", "fence")
-    code, said, errors = campaign(tmp_path, *SQS, *options)
-    assert code == 1, said + errors
-    assert result(tmp_path)["finished_twice"] > 0
