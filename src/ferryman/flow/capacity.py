@@ -88,7 +88,8 @@ class Capacities:
                     self._refusals.pop((message.queue, None), None)
                     self._refusals.pop((message.queue, message.tenant), None)
             return None
-        (message, status), queue = full[0], full[0][0].queue
+        message, status = full[0]
+        queue = message.queue
         limit = self._bounds[queue].limit
         tenant = message.tenant if status == "tenant full" else None
         capacity = limit.capacity if tenant is None else limit.tenant_capacity
@@ -96,7 +97,7 @@ class Capacities:
             times = self._refusals.get((queue, tenant), 0)
             self._refusals[queue, tenant] = times + 1
         retry_after = min(LAST_RETRY, FIRST_RETRY * 2.0 ** min(times, 10))
-        ids = tuple(message.id for message, _ in full)
+        ids = tuple(each.id for each, _ in full)
         return QueueFull(queue, capacity or 0, retry_after, tenant=tenant, ids=ids)
 
     def watch(self, backend: Backend, queues: Collection[str] | None = None) -> None:
@@ -120,13 +121,14 @@ class Capacities:
         depth = backend.depth(queue, warn_depth)
         deep = self._deep.get(queue)
         if depth >= warn_depth and not deep:
+            first = _first(backend, queue)
             self._deep[queue] = True
-            if _first(backend, queue):
+            if first:
                 self._events.emit("queue.deep", queue=queue, depth=depth, warn_depth=warn_depth)
         elif depth < warn_depth * EASED and deep is not False:
-            self._deep[queue] = False
             if backend.capabilities.cells:
                 backend.write_cell(CELLS + queue, None, expect=None)
+            self._deep[queue] = False
 
 
 def _first(backend: Backend, queue: str) -> bool:

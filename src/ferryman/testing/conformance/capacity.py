@@ -86,7 +86,7 @@ class Capacity(Rivals):
     def test_scheduled_jobs_count_and_others_do_not(
         self, backend: Backend, clock: FakeClock
     ) -> None:
-        for state in State:
+        for state in sorted(State, key=lambda state: state is State.PENDING):
             in_state(backend, state)
         pushed(backend, delay=30)
         assert backend.depth("mail", 100) == 2
