@@ -27,7 +27,8 @@ def drain(
     """Run due jobs one after another in this thread until none is due; ends counted by state.
 
     Jobs that handlers push are run too. Retries and delays wait for the clock: advance a
-    `FakeClock` and drain again. At most `limit` rounds, so that an endless chain fails loudly.
+    `FakeClock` and drain again. Limits (`needs`, `rate`, `concurrency`) do not hold here. At most
+    `limit` rounds, so that an endless chain fails loudly.
     """
     wanted = queues or {task.options.queue for task in ferry.tasks}
     keeper = LeaseKeeper(
