@@ -166,8 +166,8 @@ def test_a_run_that_is_cancelled_while_it_stages_leaves_nothing_behind(
     [job] = every.backend.poll("busy", {"wide": 1}, lease=60)
     keeper = LeaseKeeper(every.backend, "busy", lease=60, events=every.events, died=print)
     claim = keeper._hold([job], 0, 0.0, True)[0]
-    assert every.tasks.flow is not None
-    spread = every.tasks.flow.spread(claim)
+    assert every.tasks.passage is not None
+    spread = every.tasks.passage.spread(claim)
     spread.add([*range(AT_ONCE + 1)])
     run.cancel()
     spread.add([*range(AT_ONCE, MANY)])  # it has not heard of it yet

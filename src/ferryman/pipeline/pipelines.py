@@ -13,7 +13,7 @@ from ferryman.pipeline.pauses import Pauses
 from ferryman.pipeline.pipeline import Pipeline
 from ferryman.pipeline.run import Run
 from ferryman.pipeline.spread import SWEEP, Spreading
-from ferryman.tasks.flow import PIPELINE, RUN, STAGE
+from ferryman.tasks.passage import PIPELINE, RUN, STAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job
     from ferryman.message import Message
     from ferryman.queue.contract import Backend
-    from ferryman.tasks.flow import Held, Spread
+    from ferryman.tasks.passage import Held, Spread
     from ferryman.tasks.route import Joinable
     from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
@@ -50,7 +50,7 @@ class Pipelines:
         pipeline = Pipeline(name, parts, self._tasks, self._backend)
         self._pipelines[name] = pipeline
         self._errands.declare(self._tasks, pipeline.shape.first.queue)
-        self._tasks.flow = self
+        self._tasks.passage = self
         return pipeline
 
     def __getitem__(self, name: str) -> Pipeline:
@@ -62,7 +62,7 @@ class Pipelines:
     def __iter__(self) -> Iterator[Pipeline]:
         return iter(list(self._pipelines.values()))
 
-    # -- the flow of a worker
+    # -- the passage, as a worker sees it
 
     def knows(self, job: Job) -> bool:
         pipeline = self._pipelines.get(job.meta[PIPELINE])

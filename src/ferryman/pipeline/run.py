@@ -14,7 +14,7 @@ from ferryman.pipeline.gate import GATE, NOT_COMPLETED, UNFINISHED, in_run
 from ferryman.pipeline.lineage import HELD, PARENT
 from ferryman.pipeline.pauses import set_paused
 from ferryman.pipeline.spread import RELEASE, SWEEP, held_mark
-from ferryman.tasks.flow import STAGE
+from ferryman.tasks.passage import STAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

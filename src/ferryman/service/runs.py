@@ -11,7 +11,7 @@ from ferryman.pipeline.gate import in_run
 from ferryman.pipeline.run import Run
 from ferryman.pipeline.shape import published
 from ferryman.service.insights import MAX_PAGE
-from ferryman.tasks.flow import PIPELINE, STAGE
+from ferryman.tasks.passage import PIPELINE, STAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from ferryman.message import Message
     from ferryman.tasks.decorator import BatchDecorator, Decorator
-    from ferryman.tasks.flow import Flow
     from ferryman.tasks.handle import Handle
     from ferryman.tasks.options import Seconds
     from ferryman.tasks.own_process import Where
+    from ferryman.tasks.passage import Passage
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class Tasks:
     """Tasks by name. `ferry.include(tasks)` joins them to a Ferry; until then they cannot push."""
 
     def __init__(self) -> None:
-        self.flow: Flow | None = None
+        self.passage: Passage | None = None
         self._tasks: dict[str, Task[..., Any]] = {}
         self._carrier: Carrier | None = None
 

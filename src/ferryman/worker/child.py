@@ -113,7 +113,7 @@ class Child:
             end, last = _not_begun(error), True
         else:
             tasks = Tasks()
-            tasks.flow = held
+            tasks.passage = held
             end = _ended(Executor(tasks, held.claim.job.worker or "").run(held.claim, task))
             failure = held.claim.failure
             end["failure"] = None if failure is None else failure.to_json()

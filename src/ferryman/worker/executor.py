@@ -17,8 +17,8 @@ from ferryman.outcomes import Cancel, Fail, Outcome, Retry, Snooze
 from ferryman.queue.settlement import make_settlement
 from ferryman.tasks.aio import offload
 from ferryman.tasks.conversion import encode_result
-from ferryman.tasks.flow import PIPELINE, HandOver, in_a_run
 from ferryman.tasks.limits import covering
+from ferryman.tasks.passage import PIPELINE, HandOver, in_a_run
 from ferryman.worker import yielding
 from ferryman.worker.batch import Batch
 from ferryman.worker.claim import Stopped
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ferryman.message import Message
     from ferryman.queue.settlement import Settlement
-    from ferryman.tasks.flow import Flow, Spread
+    from ferryman.tasks.passage import Passage, Spread
     from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
     from ferryman.worker.claim import Claim
@@ -77,19 +77,19 @@ class Executor:
         token = _current.set(claim.job)
         covering.set(task.limits.needs)
         try:
-            if self._flow(claim) is not None:
-                return await self._run_in_flow(claim, task)
+            if self._passage(claim) is not None:
+                return await self._run_in_a_run(claim, task)
             return self._said(claim, task, await task.handler(**self.arguments(claim, task)))
         except BaseException as error:
             return self._raised(claim, task, error)
         finally:
             _current.reset(token)
 
-    async def _run_in_flow(self, claim: Claim, task: Task[..., Any]) -> Settlement:
-        """The same where the flow may have to ask the store, which must not block the loop."""
+    async def _run_in_a_run(self, claim: Claim, task: Task[..., Any]) -> Settlement:
+        """The same where the passage may have to ask the store, which must not block the loop."""
         value = task.handler(**await offload(self.arguments, claim, task))
-        if (flow := self._flow(claim)) is not None and yielding.is_async(value):
-            spread = await offload(flow.spread, claim)
+        if (passage := self._passage(claim)) is not None and yielding.is_async(value):
+            spread = await offload(passage.spread, claim)
             await yielding.adrain(value, spread)
             return await offload(self._spread_out, claim, spread)
         return await offload(self._said, claim, task, await value)
@@ -180,16 +180,16 @@ class Executor:
 
     def payload_of(self, claim: Claim) -> Any:
         """What the handler is given: a pipeline may have something else than the job's own."""
-        flow = self._flow(claim)
-        if flow is None:
+        passage = self._passage(claim)
+        if passage is None:
             return claim.job.payload
         claim.follow = partial(self._next, claim)
-        return flow.payload(claim.job)
+        return passage.payload(claim.job)
 
     def spread(self, claim: Claim) -> Spread | None:
         """Where the items go that a handler yields; None if the job is of no run."""
-        flow = self._flow(claim)
-        return None if flow is None else flow.spread(claim)
+        passage = self._passage(claim)
+        return None if passage is None else passage.spread(claim)
 
     def raised(self, claim: Claim, task: Task[..., Any], error: BaseException) -> Settlement:
         """The end of a claim whose work raised outside of the handler."""
@@ -212,19 +212,19 @@ class Executor:
         return self._settle(claim, Verdict.ACK, result=result, children=self._next(claim, result))
 
     def _next(self, claim: Claim, result: str | None) -> tuple[Message, ...]:
-        flow = None if result is None else self._flow(claim)
-        return () if flow is None or result is None else flow.follow(claim, decode(result))
+        passage = None if result is None else self._passage(claim)
+        return () if passage is None or result is None else passage.follow(claim, decode(result))
 
     def _spread_out(self, claim: Claim, spread: Spread) -> Settlement:
         count, children = spread.end()
         return self._settle(claim, Verdict.ACK, result=str(count), children=children)
 
-    def _flow(self, claim: Claim) -> Flow | None:
+    def _passage(self, claim: Claim) -> Passage | None:
         """The pipelines, where the job is of a run; nearly all other jobs have no meta at all."""
-        return self._tasks.flow if claim.job.meta and in_a_run(claim.job) else None
+        return self._tasks.passage if claim.job.meta and in_a_run(claim.job) else None
 
     def _knows_run(self, job: Job) -> bool:
-        return self._tasks.flow is not None and self._tasks.flow.knows(job)
+        return self._tasks.passage is not None and self._tasks.passage.knows(job)
 
     def arguments(self, claim: Claim, task: Task[..., Any]) -> dict[str, Any]:
         """What the handler is called with."""

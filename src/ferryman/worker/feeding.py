@@ -54,5 +54,5 @@ class Feeding:
         return frozenset(task for task, queues in fed.items() if full & queues)
 
     def _fed_by(self, task: Task[..., Any]) -> frozenset[str]:
-        flow = self._tasks.flow
-        return frozenset([*task.feeds, *(() if flow is None else flow.feeds(task.name))])
+        passage = self._tasks.passage
+        return frozenset([*task.feeds, *(() if passage is None else passage.feeds(task.name))])

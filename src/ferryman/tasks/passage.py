@@ -53,7 +53,7 @@ class Spread(Protocol):
         ...
 
 
-class Flow(Protocol):
+class Passage(Protocol):
     """Pipelines, as the worker sees them. Every call may ask the store and block."""
 
     def knows(self, job: Job) -> bool:
