@@ -14,7 +14,7 @@ from typing import Any
 
 from ferryman.queue.capabilities import Capabilities
 
-WHOLE = ("tests/system/test_relaxed_s3.py", "tests/system/test_sqs.py")
+WHOLE = tuple(f"tests/system/test_{name}.py" for name in ("strict_s3", "relaxed_s3", "sqs"))
 """Where the whole suite runs on stores of which `make test` has a choice."""
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "contract.md"
