@@ -52,8 +52,9 @@ def push(tx: Transaction, messages: Sequence[Message], limits: Limits = NO_LIMIT
             depth=partial(depth, tx.run_text),
             is_new=partial(_is_new, tx),
         )
-    if len(messages) == 1 and _is_plain(messages[0]):
-        return [_push_new(tx, messages[0])]
+    if all(m.key is None and m.tenant is None and not m.replace for m in messages):
+        # Nearly always, and nothing has to be told apart.
+        return [_push_new(tx, messages[0])] if len(messages) == 1 else _push_plain(tx, messages)
     pushed: list[Pushed] = []
     for (plain, _), group in groupby(messages, _kind):
         run = list(group)
