@@ -6,9 +6,10 @@ STAMP := .venv/.installed
 .PHONY: demo test test-system check format chaos chaos-disk bench bench-long bench-peers clean
 .DEFAULT_GOAL := test
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt apps/causaganha/pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' \
+		-e 'apps/causaganha[postgresql,stand-ins]'
 	touch $@
 
 demo: $(STAMP)  ## three-step job, one worker killed with kill -9, nothing lost
