@@ -66,7 +66,6 @@ def test_it_can_be_confined_to_a_stage(store: Ferry, pipeline: Pipeline) -> None
 def test_nonsense_is_refused(store: Ferry, pipeline: Pipeline) -> None:
     with pytest.raises(TaskError, match="no task is named 'nowhere'"):
         store.run_batch(stage="nowhere")
-    with pytest.raises(InvalidMessage):
-        store.run_batch(0)
-    with pytest.raises(InvalidMessage):
-        store.run_batch(slots=0)
+    for numbers in ({"limit": 0}, {"slots": 0}):
+        with pytest.raises(InvalidMessage):
+            store.run_batch(**numbers)

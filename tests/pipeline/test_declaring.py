@@ -72,7 +72,7 @@ def test_a_pipeline_begins_with_one_stage(ferry: Ferry) -> None:
     with pytest.raises(TaskError, match="an empty list of stages"):
         ferry.pipeline("p", a >> [])
     with pytest.raises(TaskError, match="is no stage"):
-        ferry.pipeline("p", a >> 7)
+        ferry.pipeline("p", a >> 7)  # type: ignore[operator]
 
 
 def test_names_and_policies_are_said_once(ferry: Ferry) -> None:

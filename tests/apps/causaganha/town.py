@@ -65,7 +65,8 @@ def town(
         ) as tjro,
         ArchiveStandIn(Mishaps(["lost", "503"] if mishaps else [])) as archive,
         GeminiStandIn(
-            Mishaps(["429", "503", "broken", "fenced", "english", "invalid"] if mishaps else [])
+            Mishaps(["429", "503", "broken", "fenced", "english", "invalid"] if mishaps else []),
+            slow=0.2 if mishaps else 0.0,
         ) as gemini,
     ):
         settings = Settings(

@@ -12,7 +12,7 @@ from causaganha.gemini import GeminiDown, QuotaSpent
 from causaganha.records import finished_urls
 from causaganha.stages import Stages
 from causaganha.views import VIEWS
-from ferryman import Conflict, Fail, Ferry, Retry, Unsupported, Worker
+from ferryman import Conflict, Fail, Ferry, Retry, State, Unsupported, Worker
 from ferryman import Settings as WorkerSettings
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ class CausaGanha:
         snapshot = self.ferry.backend.snapshot()
         states = {name: snapshot.queues.get(name) for name in SLOTS}
         return {
-            name: {} if counts is None else {str(state): n for state, n in counts.states.items()}
+            name: {str(each): counts.states[each] for each in State if counts.states.get(each)}
+            if counts is not None
+            else {}
             for name, counts in states.items()
         }
 

@@ -6,6 +6,7 @@ import json
 import logging
 import sys
 import time
+from dataclasses import asdict
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads it
@@ -17,6 +18,7 @@ from causaganha.app import SLOTS, CausaGanha
 from causaganha.queues import PROCESSORS, PDFDiscoveryProcessor
 from causaganha.ranking import as_csv, ranking
 from causaganha.settings import Settings
+from ferryman import State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +31,7 @@ queue = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(queue, name="queue", help="Queue operations.")
 
 FIRST_OF_ALL = 100
+_BUSY = {State.PENDING, State.PROCESSING}
 
 
 class QueueType(StrEnum):
@@ -131,7 +134,7 @@ def show_ranking(
     elif csv is not None:
         sys.stdout.write(as_csv(standings))
     elif as_json:
-        _put_json([dict(zip(each.__slots__, _values(each), strict=True)) for each in standings])
+        _put_json([asdict(each) for each in standings])
     else:
         from rich.console import Console
         from rich.table import Table
@@ -193,19 +196,13 @@ def _watch(started: Run, label: str) -> str:
         task = bar.add_task(label, total=len(SLOTS))
         while True:
             progress = started.progress()
-            done = [name for name, counts in progress.stages.items() if counts.get(_COMPLETED)]
-            now = next((name for name, counts in progress.stages.items() if _busy(counts)), "")
-            bar.update(task, completed=len(done), description=f"{label} {now}".strip())
+            stages = progress.stages
+            done = sum(State.COMPLETED in counts for counts in stages.values())
+            now = next((name for name, counts in stages.items() if counts.keys() & _BUSY), "")
+            bar.update(task, completed=done, description=f"{label} {now}".strip())
             if progress.state != "running":
                 return progress.state
             time.sleep(0.1)
-
-
-_COMPLETED: Any = "completed"
-
-
-def _busy(counts: Any) -> bool:
-    return bool(counts.get("processing") or counts.get("pending"))
 
 
 def _checked(settings: Settings, queue_type: QueueType | None) -> Settings:
@@ -219,10 +216,6 @@ def _checked(settings: Settings, queue_type: QueueType | None) -> Settings:
         if not value and queue_type in (None, stage):
             raise typer.BadParameter(f"{name} is not set, and the stage {stage} needs it")
     return settings
-
-
-def _values(standing: Any) -> list[Any]:
-    return [getattr(standing, name) for name in standing.__slots__]
 
 
 def _put(text: str) -> None:

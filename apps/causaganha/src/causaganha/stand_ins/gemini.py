@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from dataclasses import replace
 from typing import Any
 
 from causaganha.stand_ins.mishaps import Mishaps
@@ -38,11 +39,12 @@ class GeminiStandIn(StandIn):
     Mishaps of a chunk: `429` (with a retry delay), `503`, `broken` (half a JSON), `fenced`,
     `english` (other keys), `invalid` (one thing too many that is no decision). `moments` are the
     times of all calls that were not refused by 429, `bad` counts those whose answer was of no use.
-    About a text with `spoilt` in it, no answer is of use.
+    About a text with `spoilt` in it, no answer is of use. An answer takes `slow` seconds.
     """
 
-    def __init__(self, mishaps: Mishaps | None = None) -> None:
+    def __init__(self, mishaps: Mishaps | None = None, slow: float = 0.0) -> None:
         super().__init__()
+        self._slow = slow
         self.moments: list[float] = []
         self.refused = 0
         self.bad = 0
@@ -70,7 +72,7 @@ class GeminiStandIn(StandIn):
             return _error(503, "UNAVAILABLE")
         if asked["generationConfig"].get("responseMimeType") != "application/json":
             return _answered("Encontrei algumas decisões.")
-        return _answered(_worded(_decisions(text), mishap))
+        return replace(_answered(_worded(_decisions(text), mishap)), slow=self._slow)
 
 
 def _decisions(text: str) -> list[dict[str, Any]]:
