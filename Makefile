@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test test-system check format chaos chaos-disk bench bench-long bench-peers clean
+.PHONY: demo test test-system check format chaos chaos-disk chaos-dags bench bench-long bench-peers clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt apps/causaganha/pyproject.toml
@@ -19,6 +19,7 @@ test: $(STAMP)  ## everything that needs only PyPI
 	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore=tests/system
 
 test-system: $(STAMP)  ## what needs apt, and what takes long: wrong clocks, three S3 nodes under kills
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[system]'
 	$(BIN)/python scripts/system.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/system
 
@@ -32,12 +33,17 @@ check: $(STAMP)  ## format, lint, types, layers, file lengths
 BACKEND ?=
 KILLS ?=
 SEED ?=
+LEDGER ?=
+COUNT ?=
 
-chaos: $(STAMP)  ## kill and freeze workers at random, then count: BACKEND=sqlite|file|postgresql|s3 KILLS=n SEED=n
-	$(BIN)/python -m chaos --backend $(or $(BACKEND),sqlite) $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
+chaos: $(STAMP)  ## kill and freeze workers at random, then count: BACKEND=sqlite|file|postgresql|s3|sqs KILLS=n SEED=n LEDGER=sqlite|none
+	$(BIN)/python -m chaos --backend $(or $(BACKEND),sqlite) $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED)) $(if $(LEDGER),--ledger $(LEDGER))
 
 chaos-disk: $(STAMP)  ## the file backend killed at every file-system call, without power, on a full disk: SEED=n
 	$(BIN)/python -m chaos.disk all $(if $(SEED),--seed $(SEED))
+
+chaos-dags: $(STAMP)  ## random pipelines, workers dying at any step: BACKEND=memory|sqlite|file|postgresql COUNT=n SEED=n
+	$(BIN)/python -m chaos.dags $(if $(BACKEND),--backend $(BACKEND)) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 
 bench: $(STAMP)  ## speed beside a raw loop on the same store: BACKEND=sqlite
 	$(BIN)/python -m bench $(if $(BACKEND),--backend $(BACKEND))

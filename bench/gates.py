@@ -17,6 +17,7 @@ MANY_TO_ONE: Final = "push_many by 1,000 to push, jobs/s"
 FOLDER_SYNCS: Final = "push_many by 1,000, folder syncs a job"
 TWO_TO_ONE: Final = "drain, 2 workers to 1, jobs/s"
 VERBS: Final = ("push", "claim", "settle")
+REQUESTS: Final = "requests a job"
 DOLLARS: Final = "a million jobs at AWS's list price, US$"
 IDLE_P50: Final = "idle push to start, p50, ms"
 IDLE_P99: Final = "idle push to start, p99, ms"
@@ -83,6 +84,11 @@ _FILE: Final = {
     drain_beside(500_000): Gate(0.80, 0.95),
 }
 _S3: Final = {by_a_hundred("claim"): Gate(0.70, 0.90)}
+_SQS: Final = {
+    PUSH_MANY: Gate(0.70, 0.90),
+    DRAIN: Gate(0.70, 0.90),
+    REQUESTS: Gate(0.40, 0.35, absolute=True, most=True),
+}
 _POSTGRESQL: Final = {
     PUSH: Gate(0.75, 0.90),
     PUSH_MANY: Gate(0.40, 0.60),
@@ -99,6 +105,7 @@ GATES: Final[Mapping[str, Mapping[str, Gate]]] = {
     "sqlite": _SQLITE,
     "file": _FILE,
     "s3": _S3,
+    "sqs": _SQS,
     "postgresql": _POSTGRESQL,
 }
 

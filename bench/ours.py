@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, ClassVar, Final, cast
+from urllib.parse import quote
 
 from bench.contender import QUEUE, Cycling
 from bench.postgres_server import postgres_url, schema_of
+from bench.sqs_server import prefix_of
 from ferryman import Ferry, Message, State
 from ferryman.lifecycle import Verdict
 from ferryman.queue.open import open_backend
@@ -143,3 +145,18 @@ class OursOnS3(Ours):
     def close(self) -> None:
         self.backend.close()
         super().close()
+
+
+class OursOnSqs(Ours):
+    """Before a SQLite ledger; the server is where the usual AWS settings lead."""
+
+    url = "sqs://us-east-1/{prefix}?create=1&ledger=sqlite%3A%2F%2F%2F{folder}%2Fledger.db"
+
+    def address(self) -> str:
+        return self.url.format(prefix=prefix_of(self.folder), folder=quote(str(self.folder), ""))
+
+
+class OursOnSqsAlone(OursOnSqs):
+    """Without a ledger."""
+
+    url = "sqs://us-east-1/{prefix}?create=1"

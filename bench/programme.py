@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench.file_workloads import drain_beside, drains, pushes
-from bench.ours import OursInMemory, OursOnFiles, OursOnPostgresql, OursOnS3, OursOnSqlite
+from bench.ours import (
+    OursInMemory,
+    OursOnFiles,
+    OursOnPostgresql,
+    OursOnS3,
+    OursOnSqlite,
+    OursOnSqs,
+    OursOnSqsAlone,
+)
 from bench.postgres_server import postgresql
 from bench.postgres_workloads import drain_beside_a_million, held_transaction
 from bench.raw_file import RawFile
@@ -14,8 +22,11 @@ from bench.raw_memory import RawMemory
 from bench.raw_postgresql import RawPostgresql
 from bench.raw_s3 import RawS3
 from bench.raw_sqlite import RawSqlite
+from bench.raw_sqs import RawSqs
 from bench.s3_server import seaweedfs
 from bench.s3_workloads import verbs
+from bench.sqs_server import ministack
+from bench.sqs_workloads import batches
 from bench.workloads import Rivals, backlog, cycle, drain, idle, push, push_many
 
 if TYPE_CHECKING:
@@ -58,6 +69,10 @@ BACKENDS: Final[Mapping[str, Sequence[Course]]] = {
         Course(_MEMORY, (pushes, cycle, drains), (drain_beside,)),
     ],
     "s3": [Course(Rivals(OursOnS3, RawS3, server=seaweedfs), (verbs,), ())],
+    "sqs": [
+        Course(Rivals(ours, RawSqs, label=label, server=ministack), (batches,), ())
+        for ours, label in ((OursOnSqs, "SQLite ledger"), (OursOnSqsAlone, "no ledger"))
+    ],
     "postgresql": [
         Course(
             Rivals(OursOnPostgresql, RawPostgresql, server=postgresql),

@@ -15,26 +15,27 @@ if TYPE_CHECKING:
 @contextmanager
 def seaweedfs() -> Iterator[None]:
     """While the block lasts, the usual AWS settings of this process lead to it."""
-    with server_of("seaweedfs") as address, _environment(_settings(address)):
+    with server_of("seaweedfs") as address, environment(settings(address)):
         yield
 
 
 @contextmanager
-def _environment(settings: Mapping[str, str]) -> Iterator[None]:
+def environment(others: Mapping[str, str]) -> Iterator[None]:
     """Other AWS settings, and none of this machine's own."""
     before = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
     for name in before:
         del os.environ[name]
-    os.environ.update(settings)
+    os.environ.update(others)
     try:
         yield
     finally:
-        for name in settings:
+        for name in others:
             del os.environ[name]
         os.environ.update(before)
 
 
-def _settings(address: str) -> dict[str, str]:
+def settings(address: str) -> dict[str, str]:
+    """AWS settings that lead to a server on this machine."""
     return {
         "AWS_ENDPOINT_URL": address,
         "AWS_ACCESS_KEY_ID": "bench-key",

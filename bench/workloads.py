@@ -38,6 +38,7 @@ class Sizes:
     by_turns: int = 3_000
     crowd: int = 500_000
     verbs: int = 500
+    cloud: int = 6_000
     held: float = 1.0
     """The share of its usual length that a transaction is held for."""
 
@@ -45,20 +46,24 @@ class Sizes:
     def all(cls, jobs: int) -> Sizes:
         """The same small number everywhere: enough to see that it runs."""
         few = min(jobs, 5)
-        return cls(jobs, jobs, jobs, jobs, few, jobs, few, jobs, jobs, jobs, held=jobs / 10_000)
+        return cls(
+            jobs, jobs, jobs, jobs, few, jobs, few, jobs, jobs, jobs, jobs, held=jobs / 10_000
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Rivals:
     """Ours and the raw loop on the same store, below `home`: None is the current folder.
 
-    `on_files`: their figures are named by the file system. `server` serves both while it is open.
+    `on_files`: their figures are named by the file system, otherwise by the `label`, if they have
+    one. `server` serves both while it is open.
     """
 
     ours: type[Ours]
     raw: type[Cycling]
     home: Path | None = None
     on_files: bool = False
+    label: str = ""
     server: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property
@@ -66,7 +71,8 @@ class Rivals:
         return self.home or Path.cwd()
 
     def name(self, workload: str) -> str:
-        return f"{_file_system(self.folder)}: {workload}" if self.on_files else workload
+        label = _file_system(self.folder) if self.on_files else self.label
+        return f"{label}: {workload}" if label else workload
 
     @contextmanager
     def stands(self) -> Iterator[tuple[Stand[Cycling], Stand[Ours]]]:

@@ -48,12 +48,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _stores(options: argparse.Namespace) -> Sequence[Store]:
     """What is run one after another; a broken build has no relaxed kind."""
-    consistency = options.consistency
+    chosen = [
+        f"--{name} {value}"
+        for name in ("consistency", "ledger")
+        if (value := getattr(options, name)) is not None
+    ]
     if options.broken and options.backend != ONLY_ON.get(options.broken, options.backend):
         raise ValueError(f"--broken {options.broken} needs --backend {ONLY_ON[options.broken]}")
-    if options.broken and consistency == "relaxed":
-        raise ValueError("--broken needs --consistency strict: relaxed promises too little")
-    stores = stores_named(options.backend, consistency)
+    stores = stores_named(options.backend, *chosen)
+    if options.broken and stores[0].terms.may_end_twice:
+        raise ValueError(f"--broken without {chosen[0]}: that promises too little")
     return stores[:1] if options.broken else stores
 
 
@@ -80,8 +84,7 @@ def _campaign(store: Store, options: argparse.Namespace) -> Report:
 
 def _command(store: Store, plan: Plan, options: argparse.Namespace) -> str:
     command = f"python -m chaos --backend {options.backend}"
-    if len(STORES[options.backend]) > 1:
-        command += f" --consistency {'relaxed' if store.terms.relaxed else 'strict'}"
+    command += f" {store.option}" if store.option else ""
     command += f" --kills {plan.kills} --seed {plan.seed}"
     return f"{command} --broken {options.broken}" if options.broken else command
 
@@ -94,7 +97,12 @@ def _parser() -> argparse.ArgumentParser:
         choices=["strict", "relaxed"],
         help="of s3 (default: a campaign on each, one after the other)",
     )
-    parser.add_argument("--kills", type=_positive, help="SIGKILLs (1000; on s3, 200)")
+    parser.add_argument(
+        "--ledger",
+        choices=["sqlite", "none"],
+        help="of sqs (default: a campaign with one, then one without)",
+    )
+    parser.add_argument("--kills", type=_positive, help="SIGKILLs (1000; s3: 200, sqs: 500)")
     parser.add_argument(
         "--seed",
         type=int,

@@ -10,11 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from chaos.broken import broken_url
+from chaos.cast import CARRIER
 from chaos.courier import carry
 from chaos.crew import Crew
 from chaos.evidence import Evidence, disagreements, holdings
 from chaos.healing import heal, tidy
-from chaos.network import MEMBER
 from chaos.operators import operate
 from chaos.producer import produce
 from chaos.scene import Scene
@@ -24,7 +24,7 @@ from chaos.worker import work
 from ferryman.queue.open import BACKENDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from chaos.cast import Cast
@@ -40,12 +40,16 @@ _GIVEN_UP: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a campaign was and what it left. `story` tells all that is known of a job."""
+    """What a campaign was and what it left. `story` tells all that is known of a job.
+
+    `met`: what befell requests on their way to the store, by name.
+    """
 
     evidence: Evidence
     strikes: Strikes
     seconds: float
     story: Callable[[str], Sequence[str]]
+    met: Mapping[str, int]
 
 
 def run(
@@ -67,7 +71,7 @@ def _run(scene: Scene, store: Store, site: Site, progress: Progress) -> Outcome:
     plan, cast = scene.plan, scene.plan.cast
     may_end = (*cast.producers, cast.operator)
     bodies = _bodies(scene, site)
-    crew = Crew(bodies, may_end, scene.folder / "errors.txt")
+    crew = Crew(bodies, may_end, scene.folder / "errors")
     others = [url for url in site.urls.values() if url != site.judge]
     try:
         for name in bodies:
@@ -92,9 +96,10 @@ def _run(scene: Scene, store: Store, site: Site, progress: Progress) -> Outcome:
         found,
         [*crew.troubles, *troubles, *remains.wrong],
         duplicates=remains.duplicates,
+        buried=remains.buried,
         terms=store.terms,
     )
-    return Outcome(evidence, strikes, scene.now, scene.story)
+    return Outcome(evidence, strikes, scene.now, scene.story, remains.met)
 
 
 def _bodies(scene: Scene, site: Site) -> dict[str, Callable[[], int]]:
@@ -106,7 +111,9 @@ def _bodies(scene: Scene, site: Site) -> dict[str, Callable[[], int]]:
         **dict.fromkeys(cast.supervisors, supervise),
         cast.operator: operate,
     }
-    carried = {} if site.network is None else {MEMBER: site.network.serve}
+    carried: dict[str, Callable[[], int]] = {}
+    if site.carry is not None:
+        carried[CARRIER] = partial(site.carry, scene.plan.seed)
     return carried | {name: partial(part, scene, name) for name, part in parts.items()}
 
 

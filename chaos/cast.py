@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 OPERATOR: Final = "operator"
+CARRIER: Final = "carrier"
+"""The process that requests pass through; no fault hits it."""
 
 SWIFT: Final = "swift"
 ROUGH: Final = "rough"
@@ -58,6 +60,8 @@ class Cast:
     """Whether a node may lose its folder with its processes."""
     crashes: bool = False
     """Whether the store's server crashes now and then."""
+    plain: bool = False
+    """Whether messages ask only for what needs no record of jobs, and no operator acts on them."""
 
     @property
     def everyone(self) -> tuple[str, ...]:
@@ -90,6 +94,13 @@ SERVED: Final = replace(
     HOUSE, crashes=True, pace=replace(_BRISK, lease=1.5, gap=0.25, steps=15, standstill=30.0)
 )
 """The same with a server, which takes a moment to come up again; leases outlive that."""
+
+CLOUD: Final = replace(HOUSE, pace=replace(_BRISK, lease=3.0, gap=0.3, steps=8, standstill=30.0))
+"""The same with a service that takes its time; messages that the dead hold are hidden meanwhile."""
+
+ALONE: Final = replace(CLOUD, plain=True, pace=replace(CLOUD.pace, standstill=60.0, calm=3.0))
+"""The same where leases are whole seconds, and what a dead process had received comes back after
+thirty of them."""
 
 _NODES: Final = ("a", "b", "c")
 

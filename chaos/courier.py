@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from chaos.cast import HANDOFF
 from chaos.handlers import child, seal
 from chaos.opening import opened
-from chaos.records import Ended, Refused, Started
+from chaos.records import Ended, Refused, Returned, Started
 from ferryman import BackendUnavailable
 from ferryman.lifecycle import Verdict
 from ferryman.queue.heartbeat import Beat
@@ -90,6 +90,7 @@ class Courier:
         for job in jobs:
             self._journal.write(Started.of(job, self._journal.node))
             time.sleep(job.payload["seconds"])
+            self._journal.write(Returned(job.id, job.fence))
         self._batches += 1
         if self._longest_nap and self._batches % _NAP_EVERY == _NAP_AT:
             self._nap()

@@ -18,13 +18,15 @@ _PR_SET_PDEATHSIG: Final = 1
 _INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM)
 _DRAINED: Final = (0, -signal.SIGTERM)
 """How one ends that was asked to: after a drain, or at once if it was only starting."""
+LAST_WORDS: Final = 30
+"""Lines of what a process said before it ended by itself."""
 
 
 class Crew:
     """Forks from this process, which has imported everything, runs no thread and opened no store.
 
     So a new process is at work within milliseconds and inherits nothing that it should not. It
-    signals nobody but its own children, by pid.
+    signals nobody but its own children, by pid. What it says is in a file of its name in `errors`.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class Crew:
         self._bodies = bodies
         self._may_end = set(may_end)
         self._errors = errors
+        errors.mkdir()
         self._pids: dict[str, int] = {}
         self._leaving: set[str] = set()
         self._closing = False
@@ -49,7 +52,7 @@ class Crew:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
         pid = os.fork()
         if pid == 0:
-            _live(self._bodies[name], self._errors)
+            _live(self._bodies[name], self._errors / name)
         self._pids[name] = pid
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -127,14 +130,15 @@ class Crew:
         if code == 0 and name in self._may_end:
             self.retired.add(name)
         elif name not in self._leaving or code not in _DRAINED:
-            self.troubles.append(f"{name} ended by itself with code {code}: {self._last_words()}")
+            self.troubles.append(
+                f"{name} ended by itself with code {code}: {self._last_words(name)}"
+            )
         self._leaving.discard(name)
 
-    def _last_words(self) -> str:
-        lines = (
-            self._errors.read_text(errors="replace").split("\n") if self._errors.exists() else []
-        )
-        return next((line for line in reversed(lines) if line.strip()), "it said nothing")
+    def _last_words(self, name: str) -> str:
+        said = self._errors / name
+        lines = said.read_text(errors="replace").splitlines() if said.exists() else []
+        return "\n    ".join(lines[-LAST_WORDS:]) or "it said nothing"
 
 
 def _live(body: Callable[[], int], errors: Path) -> None:

@@ -7,7 +7,18 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from chaos.records import Acted, Asked, Ended, Pushed, Reaped, Refused, Saved, Started, Tried
+from chaos.records import (
+    Acted,
+    Asked,
+    Ended,
+    Pushed,
+    Reaped,
+    Refused,
+    Returned,
+    Saved,
+    Started,
+    Tried,
+)
 from chaos.terms import STERN
 from ferryman import Filter, Job, State
 from ferryman.queue.open import open_backend
@@ -39,7 +50,7 @@ class Evidence:
 
     `cancels`: how often an operator ended each job at once. `troubles`: what went wrong outside the
     records, such as a process that ended by itself, or damage. `duplicates`: jobs of which the
-    store itself keeps a second end.
+    store itself keeps a second end. `buried`: those in a dead-letter queue, where there is one.
     """
 
     plan: Plan
@@ -47,6 +58,7 @@ class Evidence:
     holdings: Holdings
     troubles: Sequence[str]
     duplicates: frozenset[str]
+    buried: frozenset[str]
     tried: Sequence[Tried]
     pushed: Sequence[Pushed]
     refused: Sequence[Refused]
@@ -54,6 +66,7 @@ class Evidence:
     acted: Sequence[Acted]
     cancels: Counter[str]
     started: Mapping[str, Sequence[Started]]
+    returned: Mapping[str, Sequence[Returned]]
     ended: Mapping[str, Sequence[Ended]]
     reaped: Mapping[str, Sequence[Reaped]]
     saved: Mapping[str, Sequence[Saved]]
@@ -67,6 +80,7 @@ class Evidence:
         troubles: Sequence[str] = (),
         *,
         duplicates: Iterable[str] = (),
+        buried: Iterable[str] = (),
         terms: Terms = STERN,
     ) -> Evidence:
         """Sort the records; starts come in the order of their fences."""
@@ -78,6 +92,7 @@ class Evidence:
             holdings,
             troubles,
             frozenset(duplicates),
+            frozenset(buried),
             tried=_kind(found, Tried),
             pushed=_kind(found, Pushed),
             refused=_kind(found, Refused),
@@ -85,6 +100,7 @@ class Evidence:
             acted=_kind(found, Acted),
             cancels=_cancels(found),
             started=_by_job(starts),
+            returned=_by_job(_kind(found, Returned)),
             ended=_by_job(_kind(found, Ended)),
             reaped=_by_job(_kind(found, Reaped)),
             saved=_by_job(_kind(found, Saved)),
@@ -103,11 +119,11 @@ class Evidence:
 
 
 def holdings(url: str) -> Holdings:
-    """Read everything that a store holds."""
+    """Read everything that a store holds; one that cannot be looked into has only counts."""
     with closing(open_backend(url)) as backend:
         if isinstance(backend, Mirrored):
             backend.sync()
-        jobs = {job.id: job for job in _all(backend)}
+        jobs = {job.id: job for job in _all(backend)} if backend.capabilities.browse else {}
         counted: Counter[tuple[str, str]] = Counter()
         for queue, counts in backend.snapshot().queues.items():
             counted.update({(queue, str(state)): n for state, n in counts.states.items()})

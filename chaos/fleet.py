@@ -5,12 +5,12 @@ What is left is read from the bucket by its keys alone, not by the code under te
 
 from __future__ import annotations
 
-import os
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from chaos.network import Network
+from chaos.rented import rented
 from chaos.site import Remains, Site
 from ferryman.backends.files.names import text_of
 
@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PREFIX: Final = "chaos"
-_ACCOUNT: Final = {
-    "AWS_ACCESS_KEY_ID": "chaos",
-    "AWS_SECRET_ACCESS_KEY": "of-no-worth",
-    "AWS_DEFAULT_REGION": "us-east-1",
-    "AWS_EC2_METADATA_DISABLED": "true",
-    "AWS_CONFIG_FILE": os.devnull,
-    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-}
-"""Nothing of this machine's own settings, so that no real bucket is touched."""
 _ENDS: Final = ("completed", "failed", "cancelled")
 
 
@@ -35,46 +26,26 @@ _ENDS: Final = ("completed", "failed", "cancelled")
 def fleet(nodes: Sequence[str], consistency: str, folder: Path) -> Iterator[Site]:
     """A bucket on a server of its own, which is gone when this ends."""
     roots = {node: folder / f"root-{node}" for node in nodes}
+    # Here, because it comes with the development packages only.
+    from tests.servers.kinds import BUCKET
+
     with (
-        _server(folder) as (address, bucket),
+        rented("seaweedfs", folder) as address,
         closing(Network(address, nodes, folder / "cuts")) as network,
     ):
 
         def url(root: Path, endpoint: str) -> str:
             options = f"root={root}&consistency={consistency}&endpoint={quote(endpoint)}"
-            return f"s3://{bucket}/{_PREFIX}?{options}"
+            return f"s3://{BUCKET}/{_PREFIX}?{options}"
 
         yield Site(
             urls={node: url(roots[node], network.address(node)) for node in nodes},
             judge=url(folder / "root-judge", address),
-            inspect=lambda: _inspect(address, bucket, roots),
+            inspect=lambda: _inspect(address, BUCKET, roots),
             roots=roots,
             network=network,
+            carry=lambda _: network.serve(),
         )
-
-
-@contextmanager
-def _server(folder: Path) -> Iterator[tuple[str, str]]:
-    """The address of a real server and a bucket on it."""
-    # Here, because these come with the development packages only.
-    from tests.servers.kinds import BUCKET
-    from tests.servers.shared import Server
-
-    from ferryman.testing.waiting import wait_until
-
-    for name in [name for name in os.environ if name.startswith("AWS_")]:
-        del os.environ[name]
-    # Where the server writes its logs.
-    os.environ["TMPDIR"] = str(folder)
-    home = folder / "server"
-    try:
-        with Server("seaweedfs", home) as server:
-            # Only now: the server would take such keys for its administrator's and ask for them.
-            os.environ |= _ACCOUNT
-            yield server.address, BUCKET
-    finally:
-        # It must not write any more when the folder goes.
-        wait_until(lambda: not (home / "address").exists(), timeout=20, what="the server to end")
 
 
 def _inspect(address: str, bucket: str, roots: dict[str, Path]) -> Remains:

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from chaos.cast import ROUGH, SWIFT
-from chaos.records import Pushed, Saved, Started
+from chaos.records import Pushed, Returned, Saved, Started
 from chaos.script import BACKOFF, GENEROUS
 from ferryman import Cancel, Fail, Ferry, Job, Message, Retry, Snooze
 from ferryman.ids import child_id
@@ -55,19 +55,19 @@ class Handlers:
     def brief(self, token: str, seconds: float, job: Job) -> Seal:
         self._start(job)
         time.sleep(seconds)
-        return seal(job)
+        return self._sealed(job)
 
     async def brief_async(self, token: str, seconds: float, job: Job) -> Seal:
         self._start(job)
         await asyncio.sleep(seconds)
-        return seal(job)
+        return self._sealed(job)
 
     def parent(self, token: str, children: int, job: Job) -> Seal:
         self._start(job)
         for index in range(children):
             handle = self._ferry.push("brief", **_options(child(job, token, PUSHED, index)))
             self._journal.write(Pushed(-1, handle.id, "", 0.0))
-        return seal(job)
+        return self._sealed(job)
 
     async def parent_async(self, token: str, children: int, job: Job) -> Seal:
         self._start(job)
@@ -75,21 +75,21 @@ class Handlers:
             options = _options(child(job, token, PUSHED, index))
             handle = await self._ferry.apush("brief", **options)
             self._journal.write(Pushed(-1, handle.id, "", 0.0))
-        return seal(job)
+        return self._sealed(job)
 
     def flaky(self, token: str, seconds: float, times: int, job: Job) -> Seal:
         self._start(job)
         time.sleep(seconds)
         if job.attempts <= times:
             raise ConnectionError(f"attempt {job.attempts} of {token}")
-        return seal(job)
+        return self._sealed(job)
 
     async def flaky_async(self, token: str, seconds: float, times: int, job: Job) -> Seal:
         self._start(job)
         await asyncio.sleep(seconds)
         if job.attempts <= times:
             raise Retry(after=seconds, reason=f"attempt {job.attempts} of {token}")
-        return seal(job)
+        return self._sealed(job)
 
     def careful(self, token: str, seconds: float, steps: int, job: Job) -> Seal:
         begun = self._start(job)
@@ -99,7 +99,7 @@ class Handlers:
             job.checkpoint({"step": step})
             self._journal.write(Saved(job.id, job.fence, step))
             job.log(f"step {step} is safe")
-        return seal(job)
+        return self._sealed(job)
 
     async def careful_async(self, token: str, seconds: float, steps: int, job: Job) -> Seal:
         begun = self._start(job)
@@ -108,23 +108,23 @@ class Handlers:
             await asyncio.sleep(seconds)
             await job.acheckpoint({"step": step})
             self._journal.write(Saved(job.id, job.fence, step))
-        return seal(job)
+        return self._sealed(job)
 
     def drowsy(self, token: str, seconds: float, times: int, job: Job) -> Seal:
         self._start(job)
         if job.given_back < times:
             raise Snooze(seconds)
-        return seal(job)
+        return self._sealed(job)
 
     def slow(self, token: str, seconds: float, times: int, job: Job) -> Seal:
         self._start(job)
         time.sleep(seconds if job.attempts <= times else 0.0)
-        return seal(job)
+        return self._sealed(job)
 
     async def slow_async(self, token: str, seconds: float, times: int, job: Job) -> Seal:
         self._start(job)
         await asyncio.sleep(seconds if job.attempts <= times else 0.0)
-        return seal(job)
+        return self._sealed(job)
 
     def doomed(self, token: str, seconds: float, job: Job) -> None:
         self._start(job)
@@ -147,6 +147,11 @@ class Handlers:
         step = 0 if found is None else int(found["step"])
         self._journal.write(Started.of(job, self._journal.node, step))
         return step
+
+    def _sealed(self, job: Job) -> Seal:
+        """Record the end; what the handler returns."""
+        self._journal.write(Returned(job.id, job.fence))
+        return seal(job)
 
 
 def seal(job: Job) -> Seal:

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-MEMBER: Final = "network"
-"""The process that carries the bytes; no fault hits it."""
 _HOST: Final = "127.0.0.1"
 _CHUNK: Final = 1 << 16
 _LOOK: Final = 0.02

@@ -42,11 +42,11 @@ class Plan:
         strikes = tuple(faults(_chance(seed, "faults"), kills, cast))
         seconds = strikes[-1].at
         scripts = {
-            name: tuple(script(_chance(seed, name), name, seconds, cast.pace))
-            for name in cast.producers
+            name: tuple(script(_chance(seed, name), name, seconds, cast)) for name in cast.producers
         }
         pushes = [push for steps in scripts.values() for push in steps]
         ordered = tuple(acts(_chance(seed, "acts"), pushes, seconds, cast.pace.stretch))
+        ordered = () if cast.plain else ordered
         return cls(seed, kills, cast, scripts, ordered, strikes)
 
     @property

@@ -67,6 +67,13 @@ class Saved(NamedTuple):
     checkpoint: int
 
 
+class Returned(NamedTuple):
+    """A handler came to its end and is about to say so: the job's work is done."""
+
+    id: str
+    fence: int
+
+
 class Ended(NamedTuple):
     """The store applied the end of a claim; `state` is where it left the job."""
 
@@ -114,9 +121,9 @@ class Acted(NamedTuple):
     at: float
 
 
-Record = Tried | Pushed | Started | Saved | Ended | Refused | Reaped | Asked | Acted
+Record = Tried | Pushed | Started | Saved | Returned | Ended | Refused | Reaped | Asked | Acted
 
 KINDS: dict[str, type[Record]] = {
     kind.__name__: kind
-    for kind in (Tried, Pushed, Started, Saved, Ended, Refused, Reaped, Asked, Acted)
+    for kind in (Tried, Pushed, Started, Saved, Returned, Ended, Refused, Reaped, Asked, Acted)
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from chaos.checker import COLUMNS
+from chaos.columns import columns_for
 from chaos.rules import rules_for
 from ferryman import State
 
@@ -42,7 +42,7 @@ class Report:
             backend,
             evidence.plan.seed,
             outcome,
-            {name: list(rule(evidence)) for name, rule in COLUMNS.items()},
+            {name: list(rule(evidence)) for name, rule in columns_for(evidence.terms).items()},
             {name: found for name, rule in rules if (found := list(rule(evidence)))},
         )
 
@@ -52,8 +52,8 @@ class Report:
 
     @property
     def _broken(self) -> Mapping[str, Sequence[Finding]]:
-        """The columns that must be empty; a relaxed store only counts what ended twice."""
-        dropped = "finished_twice" if self.outcome.evidence.terms.relaxed else ""
+        """The columns that must be empty; where a job may end twice, that is only counted."""
+        dropped = "finished_twice" if self.outcome.evidence.terms.may_end_twice else ""
         return {name: found for name, found in self.columns.items() if name != dropped}
 
     def row(self) -> dict[str, Any]:
@@ -85,6 +85,8 @@ class Report:
         )
         if evidence.plan.cast.crashes:
             yield f"server    {outcome.strikes.crashes} times crashed and started again"
+        if outcome.met:
+            yield f"requests  {_listed(outcome.met)}"
         if evidence.plan.cast.nodes:
             yield (
                 f"nodes     {outcome.strikes.cuts} times cut off, {evidence.plan.falls} times "
@@ -95,7 +97,13 @@ class Report:
                 f"twice     {self.row()['finished_twice']} jobs ended more than once, "
                 f"the store kept a second end of {len(evidence.duplicates)}"
             )
-        yield f"jobs      {_listed({state: states[state] for state in State if states[state]})}"
+        if evidence.terms.at_least_once:
+            yield (
+                f"twice     {self.row()['finished_twice']} jobs ran to their end more than once, "
+                f"{len(evidence.buried)} are in dead-letter queues"
+            )
+        if states:
+            yield f"jobs      {_listed({state: states[state] for state in State if states[state]})}"
         yield f"starts    {starts}, of which {starts - len(evidence.started)} were repeated runs"
         yield (
             f"leases    {reaps} reaped, {len(evidence.refused)} stale claims were told so, "

@@ -202,5 +202,7 @@ _NOT_BETWEEN_NODES: Final = (checkpoints, keys)
 
 def rules_for(terms: Terms) -> Mapping[str, Callable[[Evidence], Iterator[Finding]]]:
     """The rules that a store promises to keep."""
+    if terms.at_least_once:
+        return {troubles.__name__: troubles}
     dropped = _NOT_BETWEEN_NODES if terms.relaxed else ()
     return {name: rule for name, rule in RULES.items() if rule not in dropped}

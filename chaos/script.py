@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator, Mapping
 
-    from chaos.cast import Pace
+    from chaos.cast import Cast
 
 GENEROUS: Final = 60
 """Attempts of a job that is meant to survive: kills and expired leases are charged."""
 BACKOFF: Final = Backoff(base=0.03, cap=0.4).text()
 """Soon again, so that everything ends in time."""
+
+_NEED_A_RECORD: Final = ("careful", "careful_async", "drowsy", "quitting")
+"""Tasks with checkpoints, with claims that are not charged, or with an end without a trace."""
+_PLAIN: Final = ("priority", "timeout", "delay", "id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +61,28 @@ class Push:
     repeat: bool
 
 
-def script(chance: random.Random, producer: str, seconds: float, pace: Pace) -> Iterator[Push]:
+def script(chance: random.Random, producer: str, seconds: float, cast: Cast) -> Iterator[Push]:
     """The steps of one producer, spread over `seconds`."""
+    pace = cast.pace
     for step in range(max(5, round(seconds * pace.steps))):
         size = chance.choice([1, 1, 1, 2, 5])
-        messages = tuple(
-            _planned(chance, f"{producer}.{step}.{n}", pace.stretch) for n in range(size)
-        )
+        messages = tuple(_planned(chance, f"{producer}.{step}.{n}", cast) for n in range(size))
         # Only the same ids make a repetition safe.
         repeat = all(one.id is not None for one in messages) and chance.random() < 0.8
         yield Push(step / pace.steps, messages, repeat)
 
 
-def _planned(chance: random.Random, token: str, stretch: float) -> Planned:
+def _planned(chance: random.Random, token: str, cast: Cast) -> Planned:
     task, queue, work, timeout = _work(chance)
+    while cast.plain and task in _NEED_A_RECORD:
+        task, queue, work, timeout = _work(chance)
     attempts = chance.choice([1, 2, 3]) if chance.random() < 0.12 else GENEROUS
     if task == "doomed":
         attempts = chance.choice([1, 2, 3, 4])
     priority = chance.choice([-10, 0, 0, 10])
-    options = {"priority": priority, **timeout, **_options(chance, token, stretch)}
+    options = {"priority": priority, **timeout, **_options(chance, token, cast.pace.stretch)}
+    if cast.plain:
+        options = {name: value for name, value in options.items() if name in _PLAIN}
     return Planned(token, task, queue, {"token": token, **work}, attempts, options)
 
 

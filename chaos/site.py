@@ -24,10 +24,15 @@ class Server(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """What is left in the store's own terms: what is wrong, and second ends that it kept apart."""
+    """What is left in the store's own terms: what is wrong, and second ends that it kept apart.
+
+    `buried`: the jobs in its dead-letter queues. `met`: what befell requests on their way to it.
+    """
 
     wrong: Sequence[str] = ()
     duplicates: Sequence[str] = ()
+    buried: Sequence[str] = ()
+    met: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,8 @@ class Site:
 
     `inspect` looks into what is left when every process is gone. `roots` are the folders that nodes
     can lose; `network` is their way to the store, where they have one that can be cut; `server`
-    serves it, where there is one that can crash.
+    serves it, where there is one that can crash. `carry` is the body of a process that no fault
+    hits, and that requests pass through; it is given the plan's seed.
     """
 
     urls: Mapping[str, str]
@@ -45,3 +51,4 @@ class Site:
     roots: Mapping[str, Path] = field(default_factory=dict)
     network: Network | None = None
     server: Server | None = None
+    carry: Callable[[int], int] | None = None

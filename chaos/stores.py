@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from chaos.cast import FLEET, HOUSE, SERVED
+from chaos.cast import ALONE, CLOUD, FLEET, HOUSE, SERVED
+from chaos.cloud import alone, ledgered
 from chaos.fleet import fleet
+from chaos.inspection import inspect_files, inspect_sqlite
 from chaos.served import served
 from chaos.site import Remains, Site
 from chaos.terms import STERN, Terms
@@ -26,7 +27,7 @@ class Store:
     """A backend as a campaign sees it.
 
     `lay_out` makes a fresh store in a folder, for as long as the context lasts. `kills` are made
-    unless the caller says how many.
+    unless the caller says how many. `option` chooses it among others of the same backend.
     """
 
     name: str
@@ -34,14 +35,15 @@ class Store:
     cast: Cast = HOUSE
     terms: Terms = STERN
     kills: int = 1_000
+    option: str = ""
 
 
 def _sqlite(folder: Path) -> AbstractContextManager[Site]:
-    return _alone(f"sqlite:///{folder}/jobs.db", partial(_inspect_sqlite, folder / "jobs.db"))
+    return _alone(f"sqlite:///{folder}/jobs.db", partial(inspect_sqlite, folder / "jobs.db"))
 
 
 def _file(folder: Path) -> AbstractContextManager[Site]:
-    return _alone(f"file://{folder}/queues", partial(_inspect_files, folder / "queues"))
+    return _alone(f"file://{folder}/queues", partial(inspect_files, folder / "queues"))
 
 
 @contextmanager
@@ -49,30 +51,9 @@ def _alone(url: str, inspect: Callable[[], Sequence[str]]) -> Iterator[Site]:
     yield Site({"": url}, url, lambda: Remains(inspect()))
 
 
-def _inspect_sqlite(path: Path) -> Sequence[str]:
-    with closing(sqlite3.connect(path)) as connection:
-        found = [text for (text,) in connection.execute("PRAGMA integrity_check")]
-    return [] if found == ["ok"] else [f"integrity_check: {text}" for text in found]
-
-
-def _inspect_files(root: Path) -> Sequence[str]:
-    """One place for each id, no folder without a task, and nothing set aside as unreadable."""
-    places: dict[str, list[str]] = {}
-    wrong = []
-    for queue in (entry for entry in root.iterdir() if not entry.name.startswith(".")):
-        for job in (queue / "pending").iterdir():
-            places.setdefault(job.name, []).append(f"{queue.name}/pending")
-            if not (job / "task.json").exists():
-                wrong.append(f"{queue.name}/pending/{job.name} has no task.json")
-        for end in ("completed", "failed", "cancelled"):
-            for record in (queue / end).glob("*.json"):
-                places.setdefault(record.stem, []).append(f"{queue.name}/{end}")
-        wrong += [f"set aside: {file}" for file in (queue / "quarantine").iterdir()]
-    wrong += [f"{name} is in {found}" for name, found in places.items() if len(found) > 1]
-    return wrong
-
-
 _S3_KILLS: Final = 200
+_SQS_KILLS: Final = 500
+"""In the meantime 5,000 jobs are pushed."""
 _SECOND: Final = 1.0
 """The server's time is known to within one."""
 
@@ -80,6 +61,17 @@ STORES: Final = {
     "sqlite": (Store("sqlite", _sqlite),),
     "file": (Store("file", _file),),
     "postgresql": (Store("postgresql", served, SERVED),),
+    "sqs": (
+        Store("sqs", ledgered, CLOUD, kills=_SQS_KILLS, option="--ledger sqlite"),
+        Store(
+            "sqs alone",
+            alone,
+            ALONE,
+            Terms(at_least_once=True),
+            _SQS_KILLS,
+            "--ledger none",
+        ),
+    ),
     "s3": (
         Store(
             "s3",
@@ -87,6 +79,7 @@ STORES: Final = {
             replace(FLEET, wiped=True),
             Terms(clock=_SECOND),
             _S3_KILLS,
+            "--consistency strict",
         ),
         Store(
             "s3 relaxed",
@@ -94,6 +87,7 @@ STORES: Final = {
             FLEET,
             Terms(clock=_SECOND, relaxed=True),
             _S3_KILLS,
+            "--consistency relaxed",
         ),
     ),
 }
@@ -103,15 +97,13 @@ REFUSED: Final = {
 }
 
 
-def stores_named(name: str, consistency: str | None = None) -> Sequence[Store]:
-    """The entries of a backend, one after another; `ValueError` says why there is none."""
+def stores_named(name: str, *options: str) -> Sequence[Store]:
+    """The entries of a backend, or those of the options; `ValueError` says why there is none."""
     if name in REFUSED:
         raise ValueError(f"{name} cannot run under kills: {REFUSED[name]}")
     if name not in STORES:
         raise ValueError(f"no campaign for backend {name!r}: use {', '.join(STORES)}")
-    if consistency is None:
-        return STORES[name]
-    found = [store for store in STORES[name] if store.terms.relaxed == (consistency == "relaxed")]
-    if len(STORES[name]) == 1:
-        raise ValueError(f"{name} has one consistency: leave --consistency out")
+    found = [store for store in STORES[name] if not options or options == (store.option,)]
+    if not found:
+        raise ValueError(f"{name} cannot be run so: leave {' and '.join(options)} out")
     return found

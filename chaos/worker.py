@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from typing import TYPE_CHECKING
 
 from chaos.cast import SLOTS
@@ -31,7 +33,11 @@ def work(scene: Scene, name: str) -> int:
             reap_every=pace.reap_every,
             history=None,
         )
-        return ferry.worker(SLOTS, settings).run()
+        worker = ferry.worker(SLOTS, settings)
+        code = worker.run()
+        if worker.error is not None:
+            traceback.print_exception(worker.error, file=sys.stderr)
+        return code
 
 
 def write_down(ferry: Ferry, journal: Journal) -> None:

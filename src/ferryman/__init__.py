@@ -91,7 +91,8 @@ if TYPE_CHECKING:
     from ferryman.tasks.tasks import Tasks
     from ferryman.worker.executor import current_job
     from ferryman.worker.own_loop import Queue
-    from ferryman.worker.worker import Settings, Worker
+    from ferryman.worker.settings import Settings
+    from ferryman.worker.worker import Worker
 else:
     # Imported at their first use: `ferryman --help` needs none of them, and to catch an error
     # takes no worker. Names without a home here live in `errors`.
@@ -115,7 +116,8 @@ else:
         "tasks.tasks": ("Tasks",),
         "worker.executor": ("current_job",),
         "worker.own_loop": ("Queue",),
-        "worker.worker": ("Settings", "Worker"),
+        "worker.settings": ("Settings",),
+        "worker.worker": ("Worker",),
     }
     _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -54,10 +54,27 @@ class Conflict(FerrymanError):
 
 
 class QueueFull(FerrymanError):
-    """The queue is at its capacity; `retry_after` seconds are a good time to try again."""
+    """The queue is at its capacity; `retry_after` seconds are a good time to try again.
 
-    def __init__(self, queue: str, capacity: int, retry_after: float) -> None:
-        super().__init__(f"queue {queue!r} is full ({capacity} jobs); retry in {retry_after:g} s")
+    `tenant` is set where only that one has used up its share of the queue.
+    `ids` are those of the messages that were not written; others of the same push were.
+    """
+
+    def __init__(
+        self,
+        queue: str,
+        capacity: int,
+        retry_after: float,
+        *,
+        tenant: str | None = None,
+        ids: tuple[str, ...] = (),
+    ) -> None:
+        whose = "" if tenant is None else f" for tenant {tenant!r}"
+        super().__init__(
+            f"queue {queue!r} is full{whose} ({capacity} jobs); retry in {retry_after:g} s"
+        )
+        self.tenant = tenant
+        self.ids = ids
         self.queue = queue
         self.capacity = capacity
         self.retry_after = retry_after

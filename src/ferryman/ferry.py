@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from ferryman.errors import Conflict, TaskError, Unsupported
+from ferryman.errors import BackendError, Conflict, TaskError, Unsupported
 from ferryman.events import Events
-from ferryman.flow.circuit import Terms
+from ferryman.flow.capacity import Capacities
 from ferryman.flow.flow import Flow
+from ferryman.flow.paced import Paced
 from ferryman.message import Message, check_int, encode
 from ferryman.pipeline.pipelines import Pipelines
 from ferryman.queue.open import open_backend, safe_url
@@ -17,24 +19,24 @@ from ferryman.queue.traced import Traced
 from ferryman.queue.view import View
 from ferryman.tasks.aio import AsyncFerry
 from ferryman.tasks.handle import Handle
-from ferryman.tasks.limits import Limits
-from ferryman.tasks.options import DEFAULT_PRIORITIES, Options, seconds
+from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
 from ferryman.tasks.tasks import Tasks
 from ferryman.worker.own_loop import Queue
 from ferryman.worker.parent import is_child
-from ferryman.worker.worker import Settings, Worker
+from ferryman.worker.score import ENGINE
+from ferryman.worker.settings import Settings
+from ferryman.worker.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     from ferryman.clock import Clock
-    from ferryman.flow.breakers import Breaker
-    from ferryman.flow.rates import Rate
+    from ferryman.flow.schedule import Schedule
     from ferryman.pipeline.pipeline import Pipeline
     from ferryman.queue.contract import Backend
     from ferryman.queue.joining import Statement, Style
-    from ferryman.tasks.decorator import Decorator
+    from ferryman.tasks.decorator import BatchDecorator, Decorator
     from ferryman.tasks.options import Seconds
     from ferryman.tasks.own_process import Where
     from ferryman.tasks.route import Joinable
@@ -45,7 +47,7 @@ F = TypeVar("F", bound="Callable[..., object]")
 DEFAULT_URL = "sqlite:///ferryman.db"
 
 
-class Ferry(AsyncFerry):
+class Ferry(AsyncFerry, Paced):
     """One store of queues with its tasks.
 
     Without a URL: the environment's `FERRYMAN_URL`, else `ferryman.db` in the working directory.
@@ -73,6 +75,8 @@ class Ferry(AsyncFerry):
         self._backend: Traced | None = None
         self._queues: dict[str, Queue] = {}
         self.flow = Flow(self._opened, self.events)
+        self.capacities = Capacities(self.events)
+        self.schedules: dict[str, Schedule] = {}
         self._on_start: list[Callable[[], object]] = []
         self._on_stop: list[Callable[[], object]] = []
 
@@ -81,6 +85,9 @@ class Ferry(AsyncFerry):
 
     # -- tasks
 
+    @overload
+    def task(self, *, batch: int, **options: Any) -> BatchDecorator: ...
+    @overload
     def task(
         self,
         *,
@@ -96,22 +103,12 @@ class Ferry(AsyncFerry):
         needs: Sequence[str] = (),
         rate: str | Sequence[str] = (),
         concurrency: int | None = None,
-    ) -> Decorator:
+        per: str | None = None,
+        feeds: Sequence[str] = (),
+    ) -> Decorator: ...
+    def task(self, **options: Any) -> Any:
         """Declare a handler; see `Tasks.task`."""
-        return self.tasks.task(
-            name=name,
-            queue=queue,
-            retry=retry,
-            timeout=timeout,
-            priority=priority,
-            version=version,
-            executor=executor,
-            recycle_after=recycle_after,
-            max_memory_mib=max_memory_mib,
-            needs=needs,
-            rate=rate,
-            concurrency=concurrency,
-        )
+        return self.tasks.task(**options)
 
     def include(self, tasks: Tasks) -> None:
         """Join a group of tasks that another module declared."""
@@ -146,50 +143,6 @@ class Ferry(AsyncFerry):
         self._on_stop.append(hook)
         return hook
 
-    # -- limits
-
-    def breaker(
-        self,
-        name: str,
-        *,
-        threshold: int | None = None,
-        cooldown: Seconds | None = None,
-        probes: int | None = None,
-        failures: tuple[type[BaseException], ...] | None = None,
-        local: bool = False,
-    ) -> Breaker:
-        """The breaker of a dependency; options declare how it shall be.
-
-        `threshold` (5) failures in a row open it for `cooldown` (300) seconds; then at most
-        `probes` (3) calls at a time try whether it works again. `failures` are the exceptions that
-        count, by default all. `local`: of this process alone, for stores without cells.
-        """
-        breaker = self.flow.breaker(name)
-        if local or (threshold, cooldown, probes, failures) != (None,) * 4:
-            terms = Terms(
-                5 if threshold is None else threshold,
-                300.0 if cooldown is None else seconds("cooldown", cooldown),
-                3 if probes is None else probes,
-            )
-            breaker.declare(terms, failures or (Exception,), local=local)
-        return breaker
-
-    def rate(self, name: str, quotas: str | Sequence[str] = (), *, zone: str = "UTC") -> Rate:
-        """The rate of this name; `quotas` (`"15/m"`, or a list) declare it.
-
-        A period slides; a day (`"500/d"`) is one of the calendar in `zone`, such as
-        `America/Los_Angeles`.
-        """
-        if quotas:
-            self.flow.declare_rate(name, quotas, zone)
-        return self.flow.rate(name)
-
-    def limit(
-        self, queue: str, *, rate: str | Sequence[str] = (), concurrency: int | None = None
-    ) -> None:
-        """How often jobs of a queue may start, and how many run at once, whatever their task."""
-        self.flow.limit_queue(queue, Limits.of(rate=rate, concurrency=concurrency))
-
     # -- pushing
 
     @property
@@ -205,12 +158,16 @@ class Ferry(AsyncFerry):
         database connection: the job exists from that transaction's commit on.
         """
         known = self.tasks.get(task)
-        if known is not None:
-            message = known.message_of(payload, **options)
-        else:
-            fields = Options(queue=task).using(**options).fields(self._priorities)
-            message = Message(task=task, body=encode(payload), **fields)
+        message = self.message(task, payload, options)
         return self.carry([message], known, connection=connection)[0]
+
+    def message(self, task: str, payload: Any, options: Mapping[str, Any]) -> Message:
+        """What `push` would hand over, checked."""
+        known = self.tasks.get(task)
+        if known is not None:
+            return known.message_of(payload, **options)
+        fields = Options(queue=task).using(**options).fields(self._priorities)
+        return Message(task=task, body=encode(payload), **fields)
 
     def carry(
         self,
@@ -220,7 +177,9 @@ class Ferry(AsyncFerry):
         connection: object | None = None,
     ) -> Sequence[Handle[Any]]:
         """Push messages as they are; `Conflict` names those refused, the others are accepted."""
-        pushed = self.backend.push(messages, connection=connection)
+        backend = self.backend
+        limits = self.capacities.limits(messages)
+        pushed = backend.push(messages, connection=connection, limits=limits)
         if refused := tuple([one.id for one in pushed if one.status == "conflict"]):
             others = f"; the other {len(pushed) - len(refused)} were accepted"
             raise Conflict(
@@ -228,9 +187,15 @@ class Ferry(AsyncFerry):
                 f"{others if len(pushed) > 1 else ''}: use another id, or replace=True",
                 ids=refused,
             )
+        if limits and (full := self.capacities.refused(messages, pushed)) is not None:
+            raise full
         if self.events.wanted("job.pushed"):
             for message, one in zip(messages, pushed, strict=True):
                 self.events.emit("job.pushed", message=message, id=one.id, created=one.created)
+        if limits:
+            # The jobs are accepted: that they could not be counted is no reason to say otherwise.
+            with suppress(BackendError):
+                self.capacities.watch(backend, limits)
         read = None if task is None else task.signature.read_result
         return [Handle(one.id, self._opened, one.created, read) for one in pushed]
 
@@ -278,6 +243,8 @@ class Ferry(AsyncFerry):
             on_stop=self._on_stop,
             app=None if app is None else (app, self.url),
             flow=self.flow,
+            schedules=tuple(self.schedules.values()),
+            capacities=self.capacities,
         )
 
     def run_batch(
@@ -296,6 +263,7 @@ class Ferry(AsyncFerry):
             raise TaskError(f"no task is named {stage!r} here")
         queues = {each.options.queue for each in ([*self.tasks] if task is None else [task])}
         others = [] if task is None else [each.name for each in self.tasks if each.name != stage]
+        others = [name for name in others if not name.startswith(ENGINE)]
         worker = self.worker(dict.fromkeys(sorted(queues), slots))
         return worker.run_batch(limit, others).counts
 

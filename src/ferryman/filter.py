@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 Op = Literal["is", "has", ">", ">=", "<", "<="]
 
-EXACT: Final = frozenset({"id", "state", "queue", "task", "worker", "key", "correlation_id"})
+EXACT: Final = frozenset(
+    {"id", "state", "queue", "task", "worker", "key", "correlation_id", "tenant"}
+)
 NUMBERS: Final = frozenset({"priority", "attempts", "generation", "version", "fence"})
 AGES: Final = frozenset({"age", "finished"})
 MAX_TERMS: Final = 32

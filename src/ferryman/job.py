@@ -93,6 +93,7 @@ class Job:
     timeout: float | None = None
     correlation_id: str | None = None
     meta: Mapping[str, str] = field(default_factory=dict)
+    tenant: str | None = None
     percent: float | None = None
     note: str | None = None
     stored_checkpoint: str | None = None

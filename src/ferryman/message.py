@@ -12,7 +12,7 @@ from ferryman.errors import InvalidMessage
 from ferryman.frozen import maker
 from ferryman.ids import new_id
 
-MAX_BYTES: Final = 1 << 20
+MAX_BYTES: Final = 8 << 20
 MAX_DEPTH: Final = 64
 MAX_NAME: Final = 200
 MAX_ID: Final = 512
@@ -40,6 +40,7 @@ class Message:
     `body` is the payload as JSON text. `delay` and `expires` are seconds by the store's clock from
     the moment of the push; `ready_at` is a moment (seconds since the epoch) and excludes `delay`.
     `backoff` is a `Backoff` in text form, kept with the job so that a reaper can use it.
+    Jobs of different `tenant`s take turns in their queue.
     """
 
     queue: str
@@ -59,6 +60,7 @@ class Message:
     timeout: float | None = None
     correlation_id: str | None = None
     meta: Mapping[str, str] = field(default_factory=dict)
+    tenant: str | None = None
 
     @classmethod
     def of(cls, queue: str, task: str, payload: Any = None, **options: Any) -> Message:
@@ -94,6 +96,7 @@ class Message:
             self.timeout,
             self.correlation_id,
             self.meta,
+            self.tenant,
         )
 
     def __post_init__(self) -> None:
@@ -119,6 +122,8 @@ class Message:
             check_name("correlation_id", self.correlation_id, MAX_ID)
         if self.meta:
             _check_meta(self.meta)
+        if self.tenant is not None:
+            check_name("tenant", self.tenant, MAX_NAME)
 
     def same_work(self, queue: str, task: str, version: int, body: str) -> bool:
         """Whether a job with this id is the same work: queue, task, version and payload agree."""
@@ -198,7 +203,8 @@ class _Walk:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._left = MAX_BYTES
+        # An item and its comma take two bytes at least.
+        self._left = MAX_BYTES // 2
 
     def check(self, value: Any, depth: int) -> None:
         """Refuse what is not plain JSON. Scalars are skipped before the call: it is a hot path."""

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.backends.memory.heaps import COMPACT_ABOVE, Heap
@@ -14,7 +14,6 @@ def row(number: int) -> Row:
     return Row(Message(queue="mail", task="send", id=str(number)), number, 0.0)
 
 
-@settings(deadline=None)
 @given(ORDERS, st.data())
 def test_rows_come_out_in_order_without_the_dropped_ones(
     orders: list[tuple[int, float]], data: st.DataObject

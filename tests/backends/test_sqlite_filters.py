@@ -86,7 +86,7 @@ def folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(jobs=st.lists(st.tuples(messages, endings), min_size=1, max_size=6), queries=st.data())
 def test_sql_and_python_agree_on_every_filter(
     folder: Path, jobs: list[tuple[Message, str]], queries: st.DataObject

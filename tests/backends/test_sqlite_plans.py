@@ -70,7 +70,10 @@ PLANS = {
     "of_processing": ["SCAN jobs USING INDEX leases"],
     "of_failed": ["SEARCH jobs USING COVERING INDEX set_aside (state=?)"],
     "list": ["SEARCH jobs USING INTEGER PRIMARY KEY (rowid<?)"],
+    "depth_of_tenant": ["SEARCH jobs USING INDEX tenants (queue=? AND tenant=?)"],
+    "without_turn": ["SEARCH jobs USING INDEX without_turn (queue=?)"],
 }
+OWN_TURN = "SEARCH mine USING INDEX tenants (queue=? AND tenant=? AND priority=?)"
 
 
 @pytest.fixture
@@ -90,8 +93,29 @@ def test_a_statement_finds_its_jobs_by_an_index(backend: SqliteBackend, name: st
 def test_no_statement_scans_a_table(backend: SqliteBackend, name: str) -> None:
     for step in plan(backend, name):
         assert "USE TEMP B-TREE" not in step or name == "same_key"
-        scan = re.match(r"SCAN (?!json_each|CONSTANT ROW|tasks)(.*)", step)
+        scan = re.match(r"SCAN (?!json_each|CONSTANT ROW|tasks|\(subquery)(.*)", step)
         assert scan is None or scan[1].startswith("jobs USING")
+
+
+@pytest.mark.parametrize("name", ["push_in_turn", "take_turn"])
+def test_a_turn_is_found_by_the_tenants_own_jobs(backend: SqliteBackend, name: str) -> None:
+    assert OWN_TURN in plan(backend, name)
+
+
+def test_a_turn_costs_the_same_however_many_jobs_of_the_tenant_wait(
+    backend: SqliteBackend, tmp_path: Path
+) -> None:
+    short = connect(f"sqlite:///{tmp_path}/short.db?synchronous=normal", SystemClock())
+    message = partial(Message, queue="mail", task="send", tenant="a")
+    for store, count in ((short, 100), (backend, 20_000)):
+        store.push([message() for _ in range(count)])
+    # Turn by turn, so that whatever else this machine does slows both alike.
+    times = [
+        (seconds_to_push(short, message()), seconds_to_push(backend, message())) for _ in range(80)
+    ]
+    few, many = (min(column) for column in zip(*times, strict=True))
+    assert many < few * 1.5
+    short.close()
 
 
 def test_a_claim_costs_the_same_under_a_long_backlog(
@@ -143,7 +167,8 @@ def test_three_pending_jobs_under_a_long_history_are_listed_at_once(
 
 def plan(backend: SqliteBackend, name: str) -> list[str]:
     statement = SQL[name].replace("{narrow}", "TRUE").replace("{where}", "TRUE")
-    values: Any = [0] * statement.count("?") or dict.fromkeys(
+    numbers = [int(number) for number in re.findall(r"\?(\d+)", statement)]
+    values: Any = [0] * max(numbers, default=statement.count("?")) or dict.fromkeys(
         re.findall(r":(\w+)", statement), "[]"
     )
     with backend._database.reading() as connection:
@@ -172,6 +197,12 @@ def quickest(act: Callable[[], object]) -> float:
         act()
         times.append(time.perf_counter() - before)
     return min(times)
+
+
+def seconds_to_push(backend: SqliteBackend, message: Message) -> float:
+    before = time.perf_counter()
+    backend.push([message])
+    return time.perf_counter() - before
 
 
 def seconds_to_claim(backend: SqliteBackend) -> float:

@@ -22,6 +22,7 @@ from bench.gates import (
     PUSH,
     PUSH_MANY,
     RECOVERED,
+    REQUESTS,
     TWO_TO_ONE,
     VERBS,
     backlog,
@@ -58,9 +59,10 @@ FIGURES = {
     "drain_beside": {drain_beside(JOBS)},
     "drain_beside_a_million": {drain_beside(2 * JOBS)},
     "held_transaction": {HELD, RECOVERED},
+    "batches": {PUSH_MANY, DRAIN, REQUESTS},
     "verbs": {*map(by_a_hundred, VERBS), *map(requests, VERBS), DOLLARS},
 }
-COUNTED = {FOLDER_SYNCS, DOLLARS, *map(requests, VERBS)}
+COUNTED = {FOLDER_SYNCS, DOLLARS, REQUESTS, *map(requests, VERBS)}
 EVENTS = [*programme(list(BACKENDS)), *programme(["file", "postgresql"], long=True)]
 
 

@@ -80,10 +80,13 @@ def evidence(
     troubles: Sequence[str] = (),
     planned: Sequence[Planned] = (),
     duplicates: Sequence[str] = (),
+    buried: Sequence[str] = (),
     terms: Terms = STERN,
 ) -> Evidence:
     tokens = planned or [Planned(token, "brief", "swift", {}, 3) for token in ("a", "b")]
     plan = Plan(1, 1, HOUSE, {"p": (Push(0.0, tuple(tokens), repeat=False),)}, (), ())
     recounted = Counter((job.queue, str(job.state)) for job in jobs)
     holdings = Holdings({job.id: job for job in jobs}, counted or recounted, recounted)
-    return Evidence.of(plan, records, holdings, troubles, duplicates=duplicates, terms=terms)
+    return Evidence.of(
+        plan, records, holdings, troubles, duplicates=duplicates, buried=buried, terms=terms
+    )

@@ -50,7 +50,7 @@ def test_a_relaxed_node_keeps_its_folder_in_the_same_plan() -> None:
     ("options", "reason"),
     [
         (("--broken", "claim"), "needs --backend s3"),
-        (("--consistency", "relaxed"), "has one consistency"),
+        (("--consistency", "relaxed"), "leave --consistency relaxed out"),
         (("--backend", "s3", "--consistency", "relaxed", "--broken", "fence"), "too little"),
     ],
 )

@@ -18,6 +18,7 @@ from ferryman.ids import new_id
 from ferryman.job import State
 from ferryman.lifecycle import Verdict
 from ferryman.queue.answers import Page, Pushed
+from ferryman.queue.capacity import NO_LIMITS
 from ferryman.queue.open import open_backend
 from ferryman.queue.settlement import Receipt, Settlement
 from ferryman.testing.conformance import Conformance, crash
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job
     from ferryman.message import Message
     from ferryman.queue.answers import Reaped
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.contract import Backend
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.testing.clock import FakeClock
@@ -241,7 +243,40 @@ class RestoresOverKeys(Broken):
         return self.store.restore([replace(job, key=None) for job in jobs])
 
 
+class IgnoresCapacity(Broken):
+    """Takes whatever comes."""
+
+    def push(self, messages: Sequence[Message], **_: Any) -> Sequence[Pushed]:
+        return self.store.push(messages)
+
+
+class RefusesTheKnown(Broken):
+    """Looks at how many messages come, not at how many of them are new."""
+
+    def push(self, messages: Sequence[Message], *, limits: Limits = NO_LIMITS) -> Sequence[Pushed]:
+        for queue, limit in limits.items():
+            most = limit.capacity or 0
+            if self.store.depth(queue, most) + len(messages) > most:
+                return [Pushed(message.id, "full") for message in messages]
+        return self.store.push(messages)
+
+
+class OneTenant(Broken):
+    """Keeps whose a job is, and serves first who came first."""
+
+    def push(self, messages: Sequence[Message], **options: Any) -> Sequence[Pushed]:
+        return self.store.push([replace(message, tenant=None) for message in messages], **options)
+
+    def poll(self, *args: Any, **options: Any) -> Sequence[Job]:
+        return [replace(job, tenant="a") for job in self.store.poll(*args, **options)]
+
+
 SEEN: list[tuple[Any, ...]] = [
+    (IgnoresCapacity, "a_queue_takes_as_many_jobs_as_its_capacity"),
+    (IgnoresCapacity, "nothing_of_a_batch_that_does_not_fit_is_written"),
+    (RefusesTheKnown, "what_is_there_already_is_not_refused"),
+    (OneTenant, "tenants_take_turns"),
+    (OneTenant, "a_small_tenant_does_not_wait_behind_a_large_one"),
     (SettlesWithoutFence, "promise_3_a_stale_fence_is_refused_for_every_verdict", Verdict.ACK),
     (
         SettlesWithoutFence,
@@ -314,7 +349,9 @@ class TestTheSuite(Store):
         seen: tuple[Any, ...],
     ) -> None:
         fault, case, *more = seen
-        given = {"backend": fault(backend), "real": fault(real), "other": other, "clock": clock}
+        broken = fault(backend)
+        given = {"backend": broken, "fair": broken, "real": fault(real), "other": other}
+        given["clock"] = clock
         with pytest.raises((AssertionError, pytest.fail.Exception)):
             run(case, given, more)
 

@@ -8,8 +8,6 @@ import urllib.request
 
 from ferryman import Ferry, Retry, Settings
 
-LIMITED = {"rate": ["50/s"], "concurrency": 3}
-
 
 def declare(ferry: Ferry, service: str, cooldown: float = 300.0) -> None:
     """The tasks, each under another limit."""
@@ -20,7 +18,7 @@ def declare(ferry: Ferry, service: str, cooldown: float = 300.0) -> None:
 
     ferry.breaker("service", cooldown=cooldown)
 
-    @ferry.task(queue="limited", retry=Retry(100, base=0), **LIMITED)  # type: ignore[arg-type]
+    @ferry.task(queue="limited", retry=Retry(100, base=0), rate=["50/s"], concurrency=3)
     def limited() -> None:
         get()
 

@@ -231,10 +231,12 @@ def test_a_breaker_that_is_reset_lets_the_jobs_run(
     assert waiting.result(10) == "ok"
 
 
-def test_a_job_that_fails_while_others_do_well_is_charged_from_the_second_time_on(
+def test_a_job_that_fails_while_others_do_well_is_charged_but_for_the_first_time(
     ferry: Ferry, work: Callable[..., Worker]
 ) -> None:
-    @ferry.task(needs=["gemini"], retry=Retry(3, base=0))
+    ferry.breaker("gemini", threshold=1_000)
+
+    @ferry.task(needs=["gemini"], retry=Retry(3, base=0.05))
     def ask(well: bool) -> str:
         if not well:
             raise KeyError("a bug")
@@ -245,24 +247,28 @@ def test_a_job_that_fails_while_others_do_well_is_charged_from_the_second_time_o
     while not poison.status().terminal:
         assert ask.push(True).result(10) == "ok"
     job = poison.job()
-    assert (job.state, job.attempts, job.given_back) == (State.FAILED, 3, 1)
-    assert len(job.errors) == 4
+    assert (job.state, job.attempts) == (State.FAILED, 3)
+    assert len(job.errors) == 3 + job.given_back > 3
 
 
 def test_a_block_inside_a_job_that_needs_the_same_breaker_counts_once(
     ferry: Ferry, work: Callable[..., Worker]
 ) -> None:
-    breaker = ferry.breaker("gemini", threshold=100)
+    breaker = ferry.breaker("gemini", threshold=3)
+    calls: list[int] = []
 
-    @ferry.task(needs=["gemini"], retry=Retry(1))
+    @ferry.task(needs=["gemini"], retry=Retry(1, base=0))
     def ask() -> None:
+        calls.append(1)
         with breaker:
             raise OSError("down")
 
     work()
     handle = ask.push()
-    assert handle.wait(10).state is State.FAILED
-    assert handle.job().given_back + handle.job().attempts == breaker.circuit().failures == 2
+    wait_until(lambda: breaker.phase() is Phase.OPEN, what="the breaker to open")
+    assert len(calls) == breaker.circuit().failures == 3
+    wait_until(lambda: handle.job().given_back == 3, what="the last give-back")
+    assert (handle.status(), handle.job().attempts) == (State.PENDING, 0)
 
 
 def test_a_handler_that_hangs_counts_as_a_failure(

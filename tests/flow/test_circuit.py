@@ -81,6 +81,13 @@ def test_calls_that_began_before_it_opened_neither_prolong_nor_close_it() -> Non
     assert circuit.succeeded(None, later) == circuit
 
 
+def test_who_has_failed_since_the_last_success_is_known() -> None:
+    circuit = Circuit().failed(None, "503", NOW, TERMS, "j1").failed(None, "503", NOW, TERMS, "j1")
+    assert circuit.suspects == ("j1",)
+    assert Circuit.read(circuit.document()).suspects == ("j1",)
+    assert circuit.succeeded(None, NOW).suspects == ()
+
+
 def test_it_survives_as_a_document() -> None:
     circuit, _ = half_open("a")
     assert Circuit.read(json.loads(json.dumps(circuit.document()))) == circuit

@@ -68,16 +68,24 @@ class IgnoresReadyAt(MemoryBackend):
         return [replace(job, ready_at=self._store.rows[job.id].ready_at) for job in jobs]
 
 
+class FirstComeLine(Line):
+    """Knows when a job is ready, and nothing else of it."""
+
+    def add(self, row: Row, now: float) -> None:
+        if row.ready_at > now:
+            super().add(row, now)
+            return
+        row.heap = self._ready.setdefault(row.message.task, Heap())
+        row.place = row.heap.push(row, row.ready_at, row.seq)
+
+
 class IgnoresPriority(MemoryBackend):
     """First come, first served."""
 
-    def push(self, messages: Sequence[Message], **options: Any) -> Sequence[Pushed]:
-        pushed = super().push([replace(each, priority=0) for each in messages], **options)
-        for message, answer in zip(messages, pushed, strict=True):
-            if answer.status in ("created", "replaced"):
-                row = self._store.rows[answer.id]
-                row.message = replace(row.message, priority=message.priority)
-        return pushed
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        lines = self._store.lines
+        self._store.line = lambda queue: lines.setdefault(queue, FirstComeLine(queue))  # type: ignore[method-assign]
 
 
 class ChargesGivenBackClaims(MemoryBackend):

@@ -66,6 +66,7 @@ def test_it_can_be_confined_to_a_stage(store: Ferry, pipeline: Pipeline) -> None
 def test_nonsense_is_refused(store: Ferry, pipeline: Pipeline) -> None:
     with pytest.raises(TaskError, match="no task is named 'nowhere'"):
         store.run_batch(stage="nowhere")
-    for numbers in ({"limit": 0}, {"slots": 0}):
-        with pytest.raises(InvalidMessage):
-            store.run_batch(**numbers)
+    with pytest.raises(InvalidMessage, match="limit"):
+        store.run_batch(0)
+    with pytest.raises(InvalidMessage, match="slots"):
+        store.run_batch(slots=0)

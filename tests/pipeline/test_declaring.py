@@ -72,7 +72,7 @@ def test_a_pipeline_begins_with_one_stage(ferry: Ferry) -> None:
     with pytest.raises(TaskError, match="an empty list of stages"):
         ferry.pipeline("p", a >> [])
     with pytest.raises(TaskError, match="is no stage"):
-        ferry.pipeline("p", a >> 7)  # type: ignore[operator]
+        ferry.pipeline("p", a >> 7)
 
 
 def test_names_and_policies_are_said_once(ferry: Ferry) -> None:
@@ -179,10 +179,18 @@ def test_what_is_collected_is_a_list_of_what_is_returned() -> None:
     assert not item_fits(int, int)
 
 
-def test_a_queue_tells_which_queues_its_jobs_lead_into(ferry: Ferry) -> None:
+def test_a_stage_tells_which_queues_its_jobs_lead_into(ferry: Ferry) -> None:
     a, b, c = with_tasks(ferry, *"abc")
     ferry.pipeline("p", a >> [b, c])
     ferry.pipeline("q", b >> c)
-    assert ferry.pipelines.feeds("q-a") == {"q-b", "q-c"}
-    assert ferry.pipelines.feeds("q-b") == {"q-c"}
-    assert ferry.pipelines.feeds("q-c") == frozenset()
+    assert ferry.pipelines.feeds("a") == {"q-b", "q-c"}
+    assert ferry.pipelines.feeds("b") == {"q-c"}
+    assert ferry.pipelines.feeds("c") == frozenset()
+
+
+def test_stages_of_one_queue_do_not_wait_for_each_other(ferry: Ferry) -> None:
+    a, b = with_tasks(ferry, *"ab")
+    c = ferry.task(name="c", queue="q-a")(lambda n: n)
+    ferry.pipeline("p", a >> b >> c)
+    assert ferry.pipelines.feeds("a") == {"q-b"}
+    assert ferry.pipelines.feeds("b") == frozenset()

@@ -157,3 +157,23 @@ def test_a_list_longer_than_an_ack_can_carry_is_staged_too(ferry: Ferry) -> None
     finish(ferry, run)
     assert sorted(run.results()) == [*range(501)]
     assert len(ferry.backend.list(Filter.parse(f"task:{RELEASE}")).jobs) == 1
+
+
+def test_a_run_that_is_cancelled_while_it_stages_leaves_nothing_behind(
+    every: Ferry, pipeline: Pipeline
+) -> None:
+    run = pipeline.push(MANY)
+    [job] = every.backend.poll("busy", {"wide": 1}, lease=60)
+    keeper = LeaseKeeper(every.backend, "busy", lease=60, events=every.events, died=print)
+    claim = keeper._hold([job], 0, 0.0, True)[0]
+    assert every.tasks.passage is not None
+    spread = every.tasks.passage.spread(claim)
+    spread.add([*range(AT_ONCE + 1)])
+    run.cancel()
+    spread.add([*range(AT_ONCE, MANY)])  # it has not heard of it yet
+    assert staged(every) > 0
+    pass_time(every, 61)
+    every.backend.reap()
+    drain(every)
+    assert staged(every) == 0
+    assert run.state() == "cancelled"

@@ -24,6 +24,8 @@ errors = psycopg.errors
         (errors.ConnectionFailure, True, OutcomeUnknown),
         (psycopg.OperationalError, False, BackendUnavailable),
         (psycopg.OperationalError, True, OutcomeUnknown),
+        (psycopg.InternalError, False, BackendUnavailable),
+        (psycopg.InternalError, True, OutcomeUnknown),
         (errors.InsufficientPrivilege, True, BackendRejected),
         (errors.UndefinedTable, False, BackendRejected),
         (errors.InvalidPassword, False, BackendRejected),

@@ -111,6 +111,9 @@ def test_an_ack_looks_each_job_up_by_its_id(explained: Explained) -> None:
         ("overdue", {"now": None}),
         ("find", {"id": "a"}),
         ("claims_of", {"worker": "w2", "turn": 1}),
+        ("depth", {"queue": "mail", "tenant": None, "most": 10}),
+        ("depth", {"queue": "mail", "tenant": "a", "most": 10}),
+        ("next_turns", {"queues": ["mail"], "tenants": ["a"], "priorities": [0]}),
     ],
 )
 def test_a_question_reads_an_index(explained: Explained, name: str, values: dict[str, Any]) -> None:

@@ -277,6 +277,19 @@ def test_a_pause_of_a_queue_waits_for_the_claims_under_way(
     assert claims(backend) == []
 
 
+def test_a_queue_is_resumed_after_the_polls_that_found_it_paused(
+    backend: PostgresqlBackend, postgres_admin: Admin
+) -> None:
+    job_id = pushed(backend)
+    backend.pause_queue("mail")
+    held = Held(backend, poll_in)
+    with beside(postgres_admin, lambda: backend.resume_queue("mail")) as resumed:
+        assert not resumed.done()
+        held.commit()
+        resumed.result()
+    assert [job.id for job in claims(backend)] == [job_id]
+
+
 def test_two_batches_in_opposite_orders_both_end(
     backend: PostgresqlBackend, postgres_admin: Admin
 ) -> None:

@@ -37,6 +37,12 @@ def ministack(servers_folder: Path) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
+def fauxqs(servers_folder: Path) -> Iterator[Server]:
+    """Another stand-in for SQS, by other people in another language."""
+    yield from _served("fauxqs", servers_folder)
+
+
+@pytest.fixture(scope="session")
 def rclone(servers_folder: Path) -> Iterator[Server]:
     """An S3 gateway that accepts every condition and heeds none."""
     yield from _served("rclone", servers_folder)

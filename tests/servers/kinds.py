@@ -72,7 +72,19 @@ def _rclone(ports: Sequence[int], folder: Path) -> Sequence[str]:
 
 
 def _ministack(ports: Sequence[int]) -> Mapping[str, str]:
-    return {"BIND_HOST": HOST, "GATEWAY_PORT": str(ports[0]), "SERVICES": "s3,sqs"}
+    return {"BIND_HOST": HOST, "GATEWAY_PORT": str(ports[0]), "SERVICES": "s3,sqs,cloudformation"}
+
+
+def _fauxqs(ports: Sequence[int], folder: Path) -> Sequence[str]:
+    from tests.servers.fauxqs import command
+
+    return command(ports[0])
+
+
+def _is_healthy(address: str) -> bool:
+    from tests.servers.fauxqs import serves
+
+    return serves(address)
 
 
 def _takes_objects(address: str) -> bool:
@@ -113,6 +125,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind("seaweedfs", 8, _seaweedfs, lambda ports: {}, _takes_objects),
         # Quick, and right about conditions; the same process speaks SQS.
         Kind("ministack", 1, lambda *_: [program("ministack")], _ministack, _takes_objects),
+        # A second opinion on SQS; `make test-system` installs it.
+        Kind("fauxqs", 1, _fauxqs, lambda ports: {}, _is_healthy),
         # Accepts every condition and heeds none.
         Kind("rclone", 1, _rclone, lambda ports: {}, _takes_objects),
         Kind("postgres", 1, _postgres, lambda ports: {}, _takes_connections),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import http.client
 import random
+import socket
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -52,17 +53,21 @@ class Rule:
 
 
 class Line:
-    """Forwards everything; rules change what happens on the way. Its seed is printed."""
+    """Forwards everything; rules change what happens on the way. A seed that it drew is printed."""
 
-    def __init__(self, upstream: str, seed: int | None = None) -> None:
+    def __init__(
+        self, upstream: str, seed: int | None = None, listening: socket.socket | None = None
+    ) -> None:
+        """`listening` is a bound socket, if others must know the address beforehand."""
         self.seed = random.randrange(1 << 32) if seed is None else seed
-        print(f"line to {upstream}: seed {self.seed}")  # noqa: T201
+        if seed is None:
+            print(f"line to {upstream}: seed {self.seed}")  # noqa: T201
         self.upstream = urlsplit(upstream)
         self.closing = threading.Event()
         self._chance = random.Random(self.seed)
         self._rules: list[Rule] = []
         self._lock = threading.Lock()
-        self._server = _Listener(self)
+        self._server = _Listener(self, listening or _bound())
         self.address = f"http://{HOST}:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
@@ -179,6 +184,12 @@ class Exchange:
         self.cut()
 
 
+def _bound() -> socket.socket:
+    found = socket.socket()
+    found.bind((HOST, 0))
+    return found
+
+
 _HOP: Final = frozenset({"content-length", "transfer-encoding", "connection", "keep-alive"})
 
 
@@ -187,9 +198,12 @@ class _Listener(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 64
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Line, listening: socket.socket) -> None:
         self.line = line
-        super().__init__((HOST, 0), _Handler)
+        super().__init__(listening.getsockname()[:2], _Handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket = listening
+        self.server_activate()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is part of the test."""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tests.servers.shared import Server
 
 
-def sqs_url(server: Server, prefix: str, ledger: str) -> str:
-    """Queues before a ledger, made on first use."""
-    address, database = quote(server.address, safe=""), quote(ledger, safe="")
-    return f"sqs://eu-west-1/{prefix}?ledger={database}&endpoint={address}&create=1"
+def sqs_url(server: Server, prefix: str, ledger: str | None = None) -> str:
+    """Queues before a ledger, or alone; made on first use."""
+    url = f"sqs://eu-west-1/{prefix}?endpoint={quote(server.address, safe='')}&create=1"
+    return url if ledger is None else f"{url}&ledger={quote(ledger, safe='')}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ferryman.queue.heartbeat import Beat
+from ferryman.testing import wait_until
 from ferryman.testing.conformance.given import ack, claims, several
 
 if TYPE_CHECKING:
@@ -31,8 +32,24 @@ def test_jobs_in_batches_cost_less_than_four_tenths_of_a_request_each(
         jobs = claims(store, 50)
         store.settle([ack(job) for job in jobs])
         left -= len(jobs)
-    assert weather.calls["SendMessageBatch"] == weather.calls["DeleteMessageBatch"] == 20
+    wait_until(lambda: weather.calls["DeleteMessageBatch"] == 20)
+    assert weather.calls["SendMessageBatch"] == 20
     assert sum(weather.calls.values()) <= 0.4 * 200
+
+
+@pytest.mark.parametrize("kept", ["ledger", "alone"])
+def test_jobs_one_by_one_cost_three_requests_each(
+    join: Callable[..., Backend], line: Line, weather: Weather, kept: str
+) -> None:
+    options = {"ledger": None} if kept == "alone" else {}
+    store = join(at=line.address, **options)
+    claims(store)
+    weather.calls.clear()
+    for _ in range(10):
+        several(store, 1)
+        store.settle([ack(job) for job in claims(store, 1)])
+    wait_until(lambda: weather.calls.get("DeleteMessageBatch") == 10)
+    assert sum(weather.calls.values()) == 30
 
 
 def test_an_idle_worker_waits_with_one_request(

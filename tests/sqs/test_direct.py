@@ -253,13 +253,15 @@ def test_claims_of_a_lost_answer_are_given_back(
 
 
 def test_tasks_to_skip_come_back_later_and_are_not_charged(
-    store: Backend,
+    join: Callable[..., Backend],
+    line: Line,
+    weather: Weather,
     messages: Callable[..., dict[str, int]],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ferryman.backends.sqs.claiming._NOT_NOW", 1)
+    store = join(at=line.address, ledger=None)
     pushed(store, task="archive", max_attempts=2)
     settle(store, nack(claim(store), delay=0))
+    weather.expect(bad.soon, "SendMessageBatch")
     assert list(store.poll("w1", {"mail": 1}, lease=60, skip_tasks=["archive"])) == []
     assert messages() == {**NONE, "delayed": 1}
     assert store.wait(["mail"], 20) is True
@@ -362,7 +364,7 @@ def test_a_body_over_the_limit_goes_to_s3_and_back_and_is_forgotten(
     join: Callable[..., Backend], project: str, messages: Callable[..., dict[str, int]]
 ) -> None:
     store = join(ledger=None, bodies=f"s3://{BUCKET}/{project}")
-    payload = "é" * 400_000
+    payload = "é" * (5 << 19)
     pushed(store, payload)
     job = claim(store)
     assert job.payload == payload

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+import sqlite3
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING
 
 import pytest
 
 from ferryman.errors import BackendRejected, BackendUnavailable
 from ferryman.job import State
+from ferryman.retry import Backoff
 from ferryman.testing.conformance.crowd import together
 from ferryman.testing.conformance.given import (
     a_message,
@@ -26,10 +28,12 @@ from tests.servers.line import FOREVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from ferryman.queue.contract import Backend
+    from ferryman.testing.clock import FakeClock
     from tests.servers.line import Line
-    from tests.servers.sqs_faults import Misfortune, Weather
+    from tests.servers.sqs_faults import Misfortune, Request, Weather
 
 
 @pytest.fixture
@@ -170,17 +174,52 @@ def test_without_sqs_jobs_are_accepted_run_on_and_found_later(store: Backend, li
 
 
 def test_a_lost_answer_to_a_claim_leaves_nothing_hidden(
-    store: Backend, weather: Weather, monkeypatch: pytest.MonkeyPatch
+    join: Callable[..., Backend], memory_folder: Path
 ) -> None:
-    def away(*_: Any, **__: Any) -> None:
-        raise BackendUnavailable("the ledger is away")
-
+    database = memory_folder / "ledger.db"
+    store = join(ledger=f"sqlite:///{database}?busy_timeout=0.05", look=3_600)
+    claims(store)
     job_id = pushed(store)
-    with monkeypatch.context() as patch:
-        patch.setattr(store._ledger, "claim", away)  # type: ignore[attr-defined]
+    with closing(sqlite3.connect(database)) as other:
+        other.execute("BEGIN IMMEDIATE")
         with pytest.raises(BackendUnavailable):
             claims(store)
     assert claim(store).id == job_id
+
+
+@pytest.mark.parametrize("kept", ["ledger", "alone"])
+def test_what_was_received_before_a_request_failed_is_claimed_next_time(
+    join: Callable[..., Backend], line: Line, weather: Weather, kept: str
+) -> None:
+    options = {"ledger": None} if kept == "alone" else {"look": 3_600}
+    store = join(at=line.address, **options)
+    claims(store)
+    job_id = pushed(store, priority=10)
+    weather.expect(lambda request: request.answer(request.forward()), "ReceiveMessage")
+    weather.expect(bad.denied, "ReceiveMessage")
+    with pytest.raises(BackendRejected):
+        claims(store)
+    assert claim(store).id == job_id
+
+
+def test_of_two_claims_within_one_poll_the_later_one_counts(
+    join: Callable[..., Backend], line: Line, weather: Weather, clock: FakeClock
+) -> None:
+    store, other = (join(at=line.address, clock=clock, look=3_600) for _ in range(2))
+    claims(store)
+    job_id, gone = pushed(store, backoff=Backoff(base=0, cap=0).text()), pushed(store)
+    store.cancel([gone])
+
+    def long_pause(request: Request) -> None:
+        """The lease of the first claim ends before the second round of the poll is answered."""
+        clock.advance(61)
+        assert [one.id for one in other.reap()] == [job_id]
+        request.answer(request.forward())
+
+    weather.expect(lambda request: request.answer(request.forward()), "ReceiveMessage")
+    weather.expect(long_pause, "ReceiveMessage")
+    [job] = store.poll("w1", {"mail": 2}, lease=60)
+    assert (job.id, job.fence) == (job_id, 2)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from ferryman.job import State
 from ferryman.queue.open import open_backend
+from ferryman.testing import wait_until
 from ferryman.testing.conformance.given import (
     a_message,
     ack,
@@ -45,9 +46,9 @@ def test_a_push_sends_a_notice_and_a_claim_deletes_it(
     store: Backend, messages: Callable[..., dict[str, int]]
 ) -> None:
     ids = several(store, 12)
-    assert messages() == {**NONE, "waiting": 12}
+    wait_until(lambda: messages() == {**NONE, "waiting": 12})
     assert {job.id for job in claims(store)} == set(ids)
-    assert messages() == NONE
+    wait_until(lambda: messages() == NONE)
 
 
 def test_a_job_pushed_elsewhere_is_claimed_by_its_notice(
@@ -85,9 +86,9 @@ def test_the_notice_of_a_job_that_is_not_pending_is_dropped_when_met(
     store: Backend, messages: Callable[..., dict[str, int]], act: str
 ) -> None:
     getattr(store, act)([pushed(store)])
-    assert messages() == {**NONE, "waiting": 1}
+    wait_until(lambda: messages() == {**NONE, "waiting": 1})
     assert claims(store) == []
-    assert messages() == NONE
+    wait_until(lambda: messages() == NONE)
 
 
 def test_a_resumed_job_has_a_notice_again(
@@ -97,7 +98,7 @@ def test_a_resumed_job_has_a_notice_again(
     store.pause([job_id])
     claims(store)
     store.resume([job_id])
-    assert messages() == {**NONE, "waiting": 1}
+    wait_until(lambda: messages() == {**NONE, "waiting": 1})
     assert claim(store).id == job_id
 
 
@@ -108,7 +109,7 @@ def test_a_job_that_is_given_back_or_fails_once_has_a_notice_again(
     one, other = claims(store)
     settle(store, give_back(one))
     settle(store, nack(other, delay=40))
-    assert messages() == {**NONE, "waiting": 1, "delayed": 1}
+    wait_until(lambda: messages() == {**NONE, "waiting": 1, "delayed": 1})
 
 
 def test_children_have_notices_of_their_own(
@@ -116,7 +117,7 @@ def test_children_have_notices_of_their_own(
 ) -> None:
     pushed(store)
     settle(store, ack(claim(store), children=[a_message(n, queue="pages") for n in range(3)]))
-    assert messages("pages") == {**NONE, "waiting": 3}
+    wait_until(lambda: messages("pages") == {**NONE, "waiting": 3})
 
 
 def test_a_retried_and_a_reaped_job_have_notices_again(
@@ -130,7 +131,7 @@ def test_a_retried_and_a_reaped_job_have_notices_again(
     store.retry([one.id])
     clock.advance(61)
     assert len(store.reap()) == 1
-    assert messages() == {**NONE, "waiting": 2}
+    wait_until(lambda: messages() == {**NONE, "waiting": 2})
 
 
 def test_a_delay_is_left_to_sqs_as_far_as_it_can_count(
@@ -138,7 +139,7 @@ def test_a_delay_is_left_to_sqs_as_far_as_it_can_count(
 ) -> None:
     pushed(store, delay=100)
     pushed(store, delay=100_000)
-    assert messages() == {**NONE, "delayed": 2}
+    wait_until(lambda: messages() == {**NONE, "delayed": 2})
 
 
 def test_a_long_delay_takes_its_hops_and_is_never_early(
@@ -154,7 +155,6 @@ def test_a_long_delay_takes_its_hops_and_is_never_early(
         assert store.wait(["mail"], 20) is True
         found = bool(claims(store))
         assert not found or time.time() >= before + 3.5
-    assert time.time() < before + 8
     assert weather.calls["SendMessageBatch"] >= 2
 
 
@@ -192,7 +192,7 @@ def test_tasks_to_skip_keep_their_notices(store: Backend) -> None:
 
 
 def test_a_large_body_stays_in_the_ledger(store: Backend) -> None:
-    payload = "x" * 1_000_000
+    payload = "x" * (5 << 20)
     pushed(store, payload)
     assert claim(store).payload == payload
 
@@ -233,7 +233,8 @@ def test_a_message_that_nobody_can_use_is_shown_and_left(
     job_id = pushed(store)
     assert [job.id for job in claims(store)] == [job_id]
     [trouble] = store.troubles()  # type: ignore[attr-defined]
-    assert (trouble.queue, messages()) == ("mail", {**NONE, "flying": 1})
+    assert trouble.queue == "mail"
+    wait_until(lambda: messages() == {**NONE, "flying": 1})
 
 
 def test_what_lies_here_unclaimed_is_given_back_at_the_end(
@@ -241,9 +242,9 @@ def test_what_lies_here_unclaimed_is_given_back_at_the_end(
 ) -> None:
     pushed(store)
     store.poll("w1", {"mail": 1}, lease=60, skip_tasks=["send"])
-    assert messages() == {**NONE, "flying": 1}
+    wait_until(lambda: messages() == {**NONE, "flying": 1})
     store.close()
-    assert messages() == {**NONE, "waiting": 1}
+    wait_until(lambda: messages() == {**NONE, "waiting": 1})
 
 
 def test_what_polls_have_passed_over_is_no_news_to_whoever_waits(store: Backend) -> None:

@@ -28,6 +28,7 @@ from ferryman import (
     TaskError,
     Tasks,
 )
+from ferryman.message import MAX_BYTES
 from ferryman.queue.contract import Backend
 from ferryman.queue.traced import Traced
 from ferryman.tasks import aio
@@ -125,7 +126,7 @@ def test_bad_options_are_refused_by_name_and_nothing_is_written(
 
 @pytest.mark.parametrize(
     "payload",
-    [float("nan"), float("inf"), {"a": {1, 2}}, {1: 2}, b"bytes", "\ud800", "x" * (1 << 20)],
+    [float("nan"), float("inf"), {"a": {1, 2}}, {1: 2}, b"bytes", "\ud800", "x" * MAX_BYTES],
 )
 def test_bad_payloads_are_refused_and_nothing_is_written(ferry: Ferry, payload: Any) -> None:
     with pytest.raises(InvalidMessage, match="payload"):

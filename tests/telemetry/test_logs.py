@@ -20,7 +20,7 @@ from ferryman import (
     State,
     Worker,
 )
-from ferryman.errors import BackendUnavailable
+from ferryman.errors import BackendRejected, BackendUnavailable
 from ferryman.queue.answers import Reaped
 from ferryman.queue.traced import Traced
 from ferryman.telemetry.lines import FIELDS
@@ -288,6 +288,41 @@ WORDING: list[Wording] = [
         logging.INFO,
         "history pruned count=7",
     ),
+    (
+        "queue.deep",
+        {"queue": "mail", "depth": 80, "warn_depth": 80},
+        "ferryman.backend",
+        logging.WARNING,
+        "a queue has become deep queue=mail warn_depth=80",
+    ),
+    (
+        "schedule.pushed",
+        {"schedule": "nightly", "slot": 0.0, "id": "schedule:nightly:1970"},
+        "ferryman.worker",
+        logging.INFO,
+        "slot pushed schedule=nightly id=schedule:nightly:1970",
+    ),
+    (
+        "schedule.unreadable",
+        {"schedule": "nightly", "error": BackendRejected("of the future")},
+        "ferryman.worker",
+        logging.WARNING,
+        'schedule cannot be read here schedule=nightly error="BackendRejected: of the future"',
+    ),
+    (
+        "breaker.opened",
+        {"breaker": "gemini", "failures": 5, "until": 9.0, "problem": "OSError: 503"},
+        "ferryman.jobs",
+        logging.WARNING,
+        'breaker opened breaker=gemini failures=5 error="OSError: 503"',
+    ),
+    (
+        "breaker.closed",
+        {"breaker": "gemini"},
+        "ferryman.jobs",
+        logging.INFO,
+        "breaker closed breaker=gemini",
+    ),
 ]
 
 
@@ -309,7 +344,10 @@ def test_every_event_that_the_engine_emits_has_words() -> None:
     for source in SOURCES.rglob("*.py"):
         emitted |= set(re.findall(r'emit\(\s*"([a-z]+\.[a-z_]+)"', source.read_text()))
     named = set(
-        re.findall(r'"((?:job|worker|loop|process|backend|history|sync)\.[a-z_]+)":', _source())
+        re.findall(
+            r'"((?:job|worker|loop|process|backend|history|breaker|queue|schedule|sync)\.[a-z_]+)":',
+            _source(),
+        )
     )
     assert emitted - named == set()
 

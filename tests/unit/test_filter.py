@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.errors import InvalidFilter
@@ -229,7 +229,6 @@ def test_hostile_text_is_read_or_refused_in_no_time(text: str) -> None:
     assert time.thread_time() - started < 0.5
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from('abc:.,-<>="\\ \t\n09é'), max_size=60))
 def test_any_text_is_a_filter_or_an_invalid_filter(text: str) -> None:
     with contextlib.suppress(InvalidFilter):

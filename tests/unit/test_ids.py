@@ -3,7 +3,7 @@ from __future__ import annotations
 import time
 import uuid
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.ids import child_id, new_id
@@ -42,7 +42,6 @@ def test_a_child_id_never_changes() -> None:
     assert child_id("parent", 1, "rows", 0) == "c41f5ff5-dfee-8769-aa5a-ac0107e759c1"
 
 
-@settings(deadline=None)
 @given(PARENTS, st.integers(1, 9), PARENTS, st.integers(0, 9) | PARENTS)
 def test_a_child_id_is_a_version_8_uuid_and_stable(
     parent: str, generation: int, edge: str, index: int | str

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.errors import InvalidMessage
@@ -42,7 +42,6 @@ def test_two_messages_have_two_ids() -> None:
     assert message().id != message().id
 
 
-@settings(deadline=None)
 @given(JSON)
 def test_a_payload_comes_back_as_it_was(payload: Any) -> None:
     assert Message.of("mail", "send", payload).payload == payload
@@ -122,13 +121,13 @@ def test_a_payload_that_holds_itself_is_refused() -> None:
         encode(ring)
 
 
-def test_a_payload_may_have_one_mebibyte_of_json() -> None:
-    assert len(encode("x" * (MAX_BYTES - 2))) == MAX_BYTES == 1_048_576
+def test_a_payload_may_have_eight_mebibytes_of_json() -> None:
+    assert len(encode("x" * (MAX_BYTES - 2))) == MAX_BYTES == 8 * 1_048_576
 
 
 @pytest.mark.parametrize("payload", ["x" * (MAX_BYTES - 1), "é" * (MAX_BYTES // 2)], ids=len)
 def test_a_larger_payload_is_refused_in_bytes_and_told_what_to_do(payload: str) -> None:
-    with pytest.raises(InvalidMessage, match=r"is 1,048,57\d bytes .* push a reference"):
+    with pytest.raises(InvalidMessage, match=r"is 8,388,6\d\d bytes .* push a reference"):
         encode(payload)
 
 
@@ -277,7 +276,7 @@ def test_a_payload_that_only_its_json_makes_huge_is_refused_quickly() -> None:
     value: list[object] = []
     for _ in range(40):
         value = [value, value]
-    with pytest.raises(InvalidMessage, match="limit of 1,048,576 bytes"):
+    with pytest.raises(InvalidMessage, match="limit of 8,388,608 bytes"):
         encode(value)
 
 

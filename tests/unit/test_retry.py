@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.errors import InvalidMessage
@@ -28,7 +28,6 @@ def test_jitter_never_goes_over_the_cap() -> None:
 
 
 @pytest.mark.parametrize("attempt", [1, 150, 151, 1_000, 10**6])
-@settings(deadline=None)
 @given(backoff=BACKOFFS, roll=st.floats(0, 1))
 def test_a_delay_is_never_negative_and_never_over_the_cap(
     attempt: int, backoff: Backoff, roll: float
@@ -41,7 +40,6 @@ def test_the_largest_policy_does_not_overflow_at_attempt_one_million() -> None:
     assert largest.delay(10**6, roll=0.5) == 3.1e8
 
 
-@settings(deadline=None)
 @given(BACKOFFS, st.integers(1, 20))
 def test_chance_stays_within_the_bounds(backoff: Backoff, attempt: int) -> None:
     low, high = backoff.delay(attempt, roll=0.0), backoff.delay(attempt, roll=1.0)
@@ -53,7 +51,6 @@ def test_without_jitter_there_is_no_chance() -> None:
     assert [steady.delay(attempt) for attempt in (1, 2, 3, 4, 5, 6)] == [1, 3, 9, 27, 81, 100]
 
 
-@settings(deadline=None)
 @given(BACKOFFS)
 def test_a_policy_survives_its_text_form(backoff: Backoff) -> None:
     assert Backoff.parse(backoff.text()) == backoff

@@ -19,6 +19,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "top": ("ferryman.cli.top", "Watch queues, workers and failures as they change."),
     "jobs": ("ferryman.cli.jobs", "List, show, retry, cancel, pause, resume, delete jobs."),
     "queues": ("ferryman.cli.queues", "List, pause, resume, purge queues."),
+    "runs": ("ferryman.cli.runs", "List, show, cancel, pause, resume, retry runs of pipelines."),
+    "schedules": ("ferryman.cli.schedules", "List, pause, resume, run schedules."),
     "workers": ("ferryman.cli.workers", "Show the workers of a store."),
     "breakers": ("ferryman.cli.breakers", "List and reset breakers."),
     "rates": ("ferryman.cli.rates", "Show what is left of rates and concurrency."),

@@ -65,6 +65,9 @@ def push(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A small string to find it by; repeatable."),
     ] = None,
+    tenant: Annotated[
+        Text, typer.Option(metavar="NAME", help="Tenants of one queue take turns.")
+    ] = None,
     wait: Annotated[
         Text, typer.Option(metavar="DURATION", help="Wait for its end, print its result.")
     ] = None,
@@ -91,6 +94,7 @@ def push(
         "key": key,
         "id": job_id,
         "meta": _meta(meta or ()),
+        "tenant": tenant,
     }
     chosen = {name: value for name, value in options.items() if value is not None}
     patience = _seconds("--wait", wait)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ferryman.cli.output import put_table, table_lines
+from ferryman.flow.schedule import iso
 from ferryman.job import Job, State
 from ferryman.service.presentation import job_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ferryman.flow.timetable import Entry
     from ferryman.queue.answers import QueueCounts
     from ferryman.service.workers import WorkerRow
 
@@ -48,6 +50,25 @@ def queue_table(queues: Sequence[QueueCounts]) -> None:
                 *(counts.states.get(state, 0) for state in shown),
             )
             for counts in queues
+        ],
+    )
+
+
+def schedule_table(entries: Sequence[Entry], now: float) -> None:
+    put_table(
+        ("SCHEDULE", "", "WHEN", "MISSED", "TASK", "QUEUE", "LAST", "NEXT"),
+        [
+            (
+                entry.schedule.name,
+                "paused" if entry.paused else "",
+                str(entry.schedule.slots),
+                entry.schedule.missed,
+                entry.schedule.message.task,
+                entry.schedule.message.queue,
+                iso(entry.last),
+                "" if (slot := entry.next(now)) is None else iso(slot),
+            )
+            for entry in entries
         ],
     )
 

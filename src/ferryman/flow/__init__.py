@@ -1,1 +1,1 @@
-"""What holds jobs back: breakers, rates and concurrency, shared by all workers of a store."""
+"""When and how fast jobs run: schedules, capacity, breakers, rates and concurrency."""

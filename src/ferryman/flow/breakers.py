@@ -123,12 +123,15 @@ class Breaker:
 
         self._value.change(step)
 
-    def failed(self, failure: Failure, token: str | None = None) -> Phase:
-        """Count a failure; how the breaker stood before it."""
+    def failed(
+        self, failure: Failure, token: str | None = None, suspect: str | None = None
+    ) -> bool:
+        """Count a failure, of a job if `suspect` is its id; whether nothing tells that the
+        dependency is well: it was not closed, or the job failed before and none succeeded since."""
 
         def step(document: Document) -> tuple[Document | None, tuple[Circuit, Circuit, float]]:
             before, now = Circuit.read(document), self.clock.now()
-            after = before.failed(token, failure.text, now, self.terms)
+            after = before.failed(token, failure.text, now, self.terms, suspect)
             return None if after == before else after.document(), (before, after, now)
 
         before, after, now = self._value.change(step)
@@ -140,7 +143,7 @@ class Breaker:
                 until=after.until,
                 problem=after.problem,
             )
-        return before.phase(now)
+        return before.phase(now) is not Phase.CLOSED or suspect in before.suspects
 
     def succeeded(self, token: str | None = None) -> None:
         """Count a success; written only where it changes something."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MAX_PROBLEM = 500
+MAX_SUSPECTS = 50
 
 
 class Phase(StrEnum):
@@ -44,13 +45,15 @@ class Terms:
 @dataclass(frozen=True, slots=True)
 class Circuit:
     """A breaker at one moment. `until` None is closed; `running` are the probes under way, each
-    with the moment from which it counts as lost. Times are the store's."""
+    with the moment from which it counts as lost; `suspects` are the jobs that have failed since the
+    last success. Times are the store's."""
 
     failures: int = 0
     until: float | None = None
     running: Mapping[str, float] = field(default_factory=dict)
     changed_at: float | None = None
     problem: str | None = None
+    suspects: tuple[str, ...] = ()
 
     def phase(self, now: float) -> Phase:
         if self.until is None:
@@ -70,12 +73,16 @@ class Circuit:
         left = {token: at for token, at in self.running.items() if token not in tokens}
         return replace(self, running=left)
 
-    def failed(self, token: str | None, problem: str, now: float, terms: Terms) -> Circuit:
+    def failed(
+        self, token: str | None, problem: str, now: float, terms: Terms, suspect: str | None = None
+    ) -> Circuit:
         """After a call that failed. One that began before the breaker opened says nothing new."""
         phase = self.phase(now)
         told = problem[:MAX_PROBLEM]
         if phase is Phase.CLOSED:
-            counted = replace(self, failures=self.failures + 1, problem=told)
+            others = [job for job in self.suspects if job != suspect]
+            suspects = (*others, suspect)[-MAX_SUSPECTS:] if suspect else self.suspects
+            counted = replace(self, failures=self.failures + 1, problem=told, suspects=suspects)
             return counted._opened(now, terms) if counted.failures >= terms.threshold else counted
         if token in self.running:
             return replace(self, failures=self.failures + 1, problem=told)._opened(now, terms)
@@ -84,7 +91,7 @@ class Circuit:
     def succeeded(self, token: str | None, now: float) -> Circuit:
         """After a call that went well: it resets a closed breaker, a probe closes it."""
         if self.until is None:
-            return replace(self, failures=0) if self.failures else self
+            return replace(self, failures=0, suspects=()) if self.failures else self
         return Circuit(changed_at=now) if token in self.running else self
 
     def document(self) -> dict[str, Any]:
@@ -94,6 +101,7 @@ class Circuit:
             "running": dict(self.running),
             "changed_at": self.changed_at,
             "problem": self.problem,
+            "suspects": self.suspects,
         }
 
     @classmethod
@@ -104,10 +112,11 @@ class Circuit:
             running=dict(document.get("running") or {}),
             changed_at=document.get("changed_at"),
             problem=document.get("problem"),
+            suspects=tuple(document.get("suspects", ())),
         )
 
     def _opened(self, now: float, terms: Terms) -> Circuit:
-        return replace(self, until=now + terms.cooldown, running={}, changed_at=now)
+        return replace(self, until=now + terms.cooldown, running={}, changed_at=now, suspects=())
 
     def _alive(self, now: float) -> dict[str, float]:
         return {token: at for token, at in self.running.items() if at > now}

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ferryman.errors import InvalidMessage, TaskError
 from ferryman.flow.breakers import BREAKER_CELLS, Breaker
+from ferryman.flow.lines import LINE_CELLS, Lines
 from ferryman.flow.permits import PERMIT_CELLS, Permits
 from ferryman.flow.rates import RATE_CELLS, Rate
 from ferryman.flow.shared import Shared
@@ -93,6 +94,12 @@ class Flow:
         value = Shared(self._store, PERMIT_CELLS + owner, _ANOTHER_STORE)
         value.check()
         return Permits(limit, worker, value, self._store().clock)
+
+    def lines(self, owner: str, limit: int, worker: str) -> Lines:
+        """One worker's part of the lines of a task."""
+        value = Shared(self._store, LINE_CELLS + owner, _ANOTHER_STORE)
+        value.check()
+        return Lines(limit, worker, value, self._store().clock)
 
 
 _ANOTHER_STORE = "use another store, such as sqlite:// or postgresql://, or sqs:// with ledger="

@@ -8,26 +8,36 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ferryman.flow.circuit import Phase
 from ferryman.flow.tally import GRACE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable
 
     from ferryman.flow.breakers import Breaker
     from ferryman.flow.failure import Failure
     from ferryman.flow.permits import Permits
     from ferryman.flow.rates import Rate
+    from ferryman.job import Job
 
 LATE: Final = 1.0
 """Seconds that a claimed job waits for a fresh grant before it is given back."""
 
 
-class Gate(ABC):
-    """One limit in one worker. `Hashable` is a claim. Any thread may call."""
+class Claimed(Protocol):
+    """A worker's claim on a job."""
 
+    @property
+    def job(self) -> Job: ...
+
+
+class Gate(ABC):
+    """One limit in one worker. Any thread may call."""
+
+    always = False
+    """Whether passage is reserved even by an idle worker."""
     opens_at: float | None = None
     """When a shut gate can open by itself, by the store's clock; None: nobody knows."""
 
@@ -43,7 +53,7 @@ class Gate(ABC):
         """Set aside the passage of up to `want` jobs that are not claimed yet; of how many."""
 
     @abstractmethod
-    def bind(self, claim: Hashable) -> None:
+    def bind(self, claim: Claimed) -> None:
         """A job was claimed: what was set aside is its own, while there is some."""
 
     @abstractmethod
@@ -51,11 +61,11 @@ class Gate(ABC):
         """Return what was set aside and is not bound."""
 
     @abstractmethod
-    def enter(self, claim: Hashable) -> float | None:
+    def enter(self, claim: Claimed) -> float | None:
         """The last look before the handler: None: run; else give back for so many seconds."""
 
     @abstractmethod
-    def leave(self, claim: Hashable) -> None:
+    def leave(self, claim: Claimed) -> None:
         """The claim has ended. Never blocks."""
 
     def keep(self) -> None:  # noqa: B027 - not every gate has something to prolong
@@ -70,7 +80,7 @@ class BreakerGate(Gate):
         self.breaker = breaker
         self._keep_for = keep_for
         self._spare: list[str] = []
-        self._tokens: dict[Hashable, str] = {}
+        self._tokens: dict[Claimed, str] = {}
 
     def look(self, want: int) -> int:
         circuit, now = self.breaker.circuit(), self.breaker.clock.now()
@@ -92,7 +102,7 @@ class BreakerGate(Gate):
             self._spare.extend(tokens)
         return len(tokens)
 
-    def bind(self, claim: Hashable) -> None:
+    def bind(self, claim: Claimed) -> None:
         with self._lock:
             if self._spare:
                 self._tokens[claim] = self._spare.pop()
@@ -103,7 +113,7 @@ class BreakerGate(Gate):
         if spare:
             self.breaker.drop(spare)
 
-    def enter(self, claim: Hashable) -> float | None:
+    def enter(self, claim: Claimed) -> float | None:
         circuit = self.breaker.circuit()
         with self._lock:
             token = self._tokens.get(claim)
@@ -116,27 +126,32 @@ class BreakerGate(Gate):
             self._tokens[claim] = tokens[0]
         return None
 
-    def leave(self, claim: Hashable) -> None:
+    def leave(self, claim: Claimed) -> None:
         with self._lock:
             token = self._tokens.pop(claim, None)
             if token is not None:
                 # It ended untold: whoever trims next says so.
                 self._spare.append(token)
 
-    def tell(self, claim: Hashable, failure: Failure | None, *, well: bool) -> Phase:
-        """Report how a claim ended; how the breaker stood before."""
+    def tell(self, claim: Claimed, failure: Failure | None, *, well: bool) -> bool:
+        """Report how a claim ended; whether its job is excused.
+
+        It is where nothing tells that the dependency is well, and the first time in any case.
+        """
         with self._lock:
             token = self._tokens.get(claim)
+        excused = False
         if failure is not None and self.breaker.counts(failure):
-            phase = self.breaker.failed(failure, token)
+            job = claim.job
+            excused = self.breaker.failed(failure, token, job.id)
+            excused = excused or job.given_back == 0 or job.error is None
         elif well:
             self.breaker.succeeded(token)
-            phase = Phase.CLOSED
         else:
-            return Phase.CLOSED
+            return False
         with self._lock:
             self._tokens.pop(claim, None)
-        return phase
+        return excused
 
     def keep(self) -> None:
         self.trim()
@@ -154,7 +169,7 @@ class RateGate(Gate):
         self.rate = rate
         self._wait = wait
         self._spare: list[tuple[float, float]] = []
-        self._grants: dict[Hashable, tuple[float, float]] = {}
+        self._grants: dict[Claimed, tuple[float, float]] = {}
 
     def look(self, want: int) -> int:
         if self.opens_at is not None and self.rate.clock.now() < self.opens_at:
@@ -168,7 +183,7 @@ class RateGate(Gate):
             self._spare.extend([(moment, self.rate.clock.monotonic())] * given)
         return given
 
-    def bind(self, claim: Hashable) -> None:
+    def bind(self, claim: Claimed) -> None:
         with self._lock:
             if self._spare:
                 self._grants[claim] = self._spare.pop()
@@ -180,7 +195,7 @@ class RateGate(Gate):
             self.rate.grant(0, [moment for moment, _ in spare])
             self.opens_at = None
 
-    def enter(self, claim: Hashable) -> float | None:
+    def enter(self, claim: Claimed) -> float | None:
         with self._lock:
             grant = self._grants.pop(claim, None)
         now = self.rate.clock.monotonic()
@@ -197,7 +212,7 @@ class RateGate(Gate):
             if self.rate.clock.monotonic() + pause > deadline or not self._wait(pause):
                 return pause
 
-    def leave(self, claim: Hashable) -> None:
+    def leave(self, claim: Claimed) -> None:
         with self._lock:
             grant = self._grants.pop(claim, None)
             if grant is not None:
@@ -211,7 +226,7 @@ class PermitGate(Gate):
         super().__init__()
         self.permits = permits
         self._keep_for = keep_for
-        self._used: set[Hashable] = set()
+        self._used: set[Claimed] = set()
 
     def look(self, want: int) -> int:
         with self._lock:
@@ -223,7 +238,7 @@ class PermitGate(Gate):
             self._hold(want)
             return max(0, self.permits.held - len(self._used))
 
-    def bind(self, claim: Hashable) -> None:
+    def bind(self, claim: Claimed) -> None:
         with self._lock:
             if self.permits.held > len(self._used):
                 self._used.add(claim)
@@ -233,7 +248,7 @@ class PermitGate(Gate):
             if self.permits.held > len(self._used):
                 self._hold(0)
 
-    def enter(self, claim: Hashable) -> float | None:
+    def enter(self, claim: Claimed) -> float | None:
         with self._lock:
             if claim in self._used:
                 return None
@@ -243,7 +258,7 @@ class PermitGate(Gate):
             self._used.add(claim)
             return None
 
-    def leave(self, claim: Hashable) -> None:
+    def leave(self, claim: Claimed) -> None:
         self._used.discard(claim)  # without the lock, which may wait for the store
 
     def keep(self) -> None:

@@ -11,7 +11,7 @@ from ferryman.outcomes import Snooze
 from ferryman.pipeline.gate import GATE, wait_at
 from ferryman.pipeline.lineage import HELD, Children
 from ferryman.pipeline.spread import RELEASE, SWEEP, SWEEP_AFTER
-from ferryman.tasks.flow import PIPELINE, STAGE, HandOver
+from ferryman.tasks.passage import PIPELINE, STAGE, HandOver
 
 if TYPE_CHECKING:
     from collections.abc import Callable

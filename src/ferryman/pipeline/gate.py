@@ -13,7 +13,7 @@ from ferryman.filter import Filter, Term
 from ferryman.job import State
 from ferryman.outcomes import Fail, Snooze
 from ferryman.pipeline.lineage import errand
-from ferryman.tasks.flow import RUN, STAGE
+from ferryman.tasks.passage import RUN, STAGE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -9,7 +9,7 @@ from ferryman.errors import InvalidMessage
 from ferryman.ids import child_id
 from ferryman.message import Message, encode
 from ferryman.outcomes import Fail
-from ferryman.tasks.flow import PIPELINE, RUN, STAGE
+from ferryman.tasks.passage import PIPELINE, RUN, STAGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ferryman.outcomes import Snooze
-from ferryman.tasks.flow import RUN
+from ferryman.tasks.passage import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable

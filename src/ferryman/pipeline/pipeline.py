@@ -12,7 +12,7 @@ from ferryman.message import MAX_META, MAX_NAME, check_name
 from ferryman.pipeline.fitting import fits, item_fits
 from ferryman.pipeline.run import Run
 from ferryman.pipeline.shape import Shape, Stage, publish
-from ferryman.tasks.flow import PIPELINE, RUN, STAGE
+from ferryman.tasks.passage import PIPELINE, RUN, STAGE
 from ferryman.tasks.route import Mention, Route
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from ferryman.pipeline.lineage import Children
 from ferryman.pipeline.pauses import Pauses
 from ferryman.pipeline.pipeline import Pipeline
 from ferryman.pipeline.run import Run
-from ferryman.pipeline.spread import Spreading
-from ferryman.tasks.flow import PIPELINE, RUN, STAGE
+from ferryman.pipeline.spread import SWEEP, Spreading
+from ferryman.tasks.passage import PIPELINE, RUN, STAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job
     from ferryman.message import Message
     from ferryman.queue.contract import Backend
-    from ferryman.tasks.flow import Held, Spread
+    from ferryman.tasks.passage import Held, Spread
     from ferryman.tasks.route import Joinable
     from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
@@ -50,7 +50,7 @@ class Pipelines:
         pipeline = Pipeline(name, parts, self._tasks, self._backend)
         self._pipelines[name] = pipeline
         self._errands.declare(self._tasks, pipeline.shape.first.queue)
-        self._tasks.flow = self
+        self._tasks.passage = self
         return pipeline
 
     def __getitem__(self, name: str) -> Pipeline:
@@ -62,28 +62,20 @@ class Pipelines:
     def __iter__(self) -> Iterator[Pipeline]:
         return iter(list(self._pipelines.values()))
 
-    def feeds(self, queue: str) -> frozenset[str]:
-        """The queues into which jobs of this one lead: while they are full, it should rest."""
-        shapes = [pipeline.shape for pipeline in self]
-        stages = [
-            (shape, stage.name)
-            for shape in shapes
-            for stage in shape.stages
-            if stage.queue == queue
-        ]
-        return frozenset(
-            following.queue for shape, name in stages for following in shape.next_of(name)
-        ) - {queue}
-
-    # -- the flow of a worker
+    # -- the passage, as a worker sees it
 
     def knows(self, job: Job) -> bool:
         pipeline = self._pipelines.get(job.meta[PIPELINE])
         stage = job.meta[STAGE]
         return pipeline is not None and (stage in pipeline.tasks or is_errand(stage))
 
+    def feeds(self, task: str) -> frozenset[str]:
+        shapes = [pipeline.shape for pipeline in self if task in pipeline.tasks]
+        return frozenset(queue for shape in shapes for queue in shape.fed_by(task))
+
     def payload(self, job: Job) -> Any:
-        self._pauses.check(job)
+        if job.task != SWEEP:
+            self._pauses.check(job)
         shape = self[job.meta[PIPELINE]].shape
         if is_errand(job.task) or shape.by_name[job.meta[STAGE]].collects is None:
             return job.payload

@@ -13,8 +13,8 @@ from ferryman.job import TERMINAL, State
 from ferryman.pipeline.gate import GATE, NOT_COMPLETED, UNFINISHED, in_run
 from ferryman.pipeline.lineage import HELD, PARENT
 from ferryman.pipeline.pauses import set_paused
-from ferryman.pipeline.spread import held_mark
-from ferryman.tasks.flow import STAGE
+from ferryman.pipeline.spread import RELEASE, SWEEP, held_mark
+from ferryman.tasks.passage import STAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -94,7 +94,13 @@ class Run:
 
     def state(self) -> RunState:
         """What the run is now, without counting its jobs."""
-        found = [state for state in State if self._any(state)]
+        going = (*self._shape.by_name, RELEASE)
+        # Files are read queue by queue: a job may hand over behind the reader's back, and be over
+        # when it is read. The next look finds what followed, unless that did the same a stage on.
+        for _ in range(len(self._shape.stages) + 1):
+            if self._any(State.PENDING, State.PROCESSING, stages=going):
+                return "running"
+        found = [state for state in (State.PAUSED, *TERMINAL) if self._any(state)]
         if not found:
             raise JobNotFound(self.id)
         return Progress({"": dict.fromkeys(found, 1)}).state
@@ -124,7 +130,8 @@ class Run:
         """Cancel all that waits, and ask what runs to stop; how many jobs were told."""
         told = 0
         # What completes meanwhile hands over, until every job that runs has been told.
-        while more := self._each(self._backend.cancel, in_run(self.id, states=UNFINISHED)):
+        where = in_run(self.id, states=UNFINISHED)
+        while more := self._each(self._backend.cancel, where, _can_wait):
             told += more
             if not self._any(State.PENDING, State.PAUSED):
                 break
@@ -137,7 +144,7 @@ class Run:
             raise NotAllowed(f"run {self.id!r} has ended: there is nothing to pause")
         set_paused(self._backend, self.id, True)
         states = (State.PENDING, State.PROCESSING)
-        return self._each(self._backend.pause, in_run(self.id, states=states))
+        return self._each(self._backend.pause, in_run(self.id, states=states), _can_wait)
 
     def resume(self) -> int:
         """Go on with what `pause` held back; staged children wait on for their parent's end."""
@@ -229,3 +236,8 @@ class Run:
             done = parent is not None and parent.state is State.COMPLETED
             released[parent_id] = held_mark(parent) if parent is not None and done else None
         return released[parent_id] == job.meta[HELD]
+
+
+def _can_wait(job: Job) -> bool:
+    # A parent that has not heard of the stop yet goes on staging: somebody must sweep after it.
+    return job.task != SWEEP

@@ -71,6 +71,14 @@ class Shape:
                 found.add(stage.name)
         return [stage.name for stage in self.stages if stage.name in found and stage.name != name]
 
+    def fed_by(self, name: str) -> frozenset[str]:
+        """The queues of the stages right after one.
+
+        Not those that it, or what leads to it, stands in as well: they would wait for each other.
+        """
+        behind = {self.by_name[stage].queue for stage in (*self.before(name), name)}
+        return frozenset(stage.queue for stage in self.next_of(name)) - behind
+
     def text(self) -> str:
         return json.dumps({"stages": [asdict(stage) for stage in self.stages]})
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ferryman.message import Message
     from ferryman.queue.contract import Backend
-    from ferryman.tasks.flow import Held
+    from ferryman.tasks.passage import Held
     from ferryman.tasks.task import Task
 
 RELEASE: Final = "ferryman.release"

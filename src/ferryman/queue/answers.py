@@ -18,7 +18,7 @@ class Pushed:
     """What became of one message. `id` is the job's: with a key it may be an earlier one's."""
 
     id: str
-    status: Literal["created", "existing", "replaced", "conflict"]
+    status: Literal["created", "existing", "replaced", "conflict", "full", "tenant full"]
 
     @property
     def created(self) -> bool:

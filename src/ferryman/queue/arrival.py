@@ -48,6 +48,7 @@ def as_message(job: Job) -> Message:
         timeout=job.timeout,
         correlation_id=job.correlation_id,
         meta=job.meta,
+        tenant=job.tenant,
     )
 
 

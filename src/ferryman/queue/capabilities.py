@@ -27,6 +27,10 @@ class Capabilities:
     """`get`, `list` and the operator's verbs on single jobs."""
     exact_counts: bool = True
     """`snapshot` is exact at the moment of the call."""
+    exact_capacity: bool = False
+    """A capacity is never exceeded; else by at most the pushes that are under way at once."""
+    tenants: bool = False
+    """Jobs of different tenants in one queue take turns."""
     served: bool = False
     """A server does the work: a call mostly waits, and this process can run jobs meanwhile."""
     cells: bool = True

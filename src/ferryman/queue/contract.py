@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from ferryman.queue.capacity import NO_LIMITS
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from ferryman.message import Message
     from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
     from ferryman.queue.capabilities import Capabilities
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.settlement import Receipt, Settlement
 
@@ -34,7 +37,11 @@ class Backend(Protocol):
     # -- producers and workers
 
     def push(
-        self, messages: Sequence[Message], *, connection: object | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        connection: object | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> Sequence[Pushed]:
         """Accept messages; when it returns they are as durable as the backend ever makes them.
 
@@ -47,6 +54,19 @@ class Backend(Protocol):
         with the key, or any pushed within that many seconds, make the message `existing`;
         `replace` does the same to the job that waits (`replaced`), if one does.
         Messages see those before them in the batch. `connection` joins the caller's transaction.
+
+        A message with a `tenant` needs `Capabilities.tenants` (else `Unsupported` for the batch).
+        `limits` are the capacities of queues. Where the pending jobs and the new ones of the batch
+        would be more, all new ones of that queue are `full` and not written; the same with those of
+        one tenant, which are `tenant full`. Messages that make no new job are answered as ever. How
+        exact that is: `Capabilities.exact_capacity`.
+        """
+        ...
+
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
+        """How many pending jobs a queue has, due or not, counted no further than `most`.
+
+        With a `tenant`, of that one only.
         """
         ...
 
@@ -61,7 +81,11 @@ class Backend(Protocol):
     ) -> Sequence[Job]:
         """Claim due jobs: at most the given number from each queue, `lease` seconds long.
 
-        Within a queue: higher priority, then earlier `ready_at`, then push order. Each claim is
+        Within a queue: higher priority, then the tenants in turn, then earlier `ready_at`, then
+        push order. A tenant's jobs of one priority have consecutive turns; those of a tenant that
+        comes to a queue begin with the turn after the one that was last claimed. A job has its turn
+        from when it is due, and keeps it while it is claimed and returned at once. Jobs without a
+        tenant take no turns and come before those with one. Each claim is
         `processing`, fence + 1, attempts + 1, with worker, `started_at`, `heartbeat_at` and
         `expires_at`. Paused queues, tasks to skip and jobs past their deadline are left alone.
         `turn` numbers the polls of one worker upwards; see `heartbeat`.

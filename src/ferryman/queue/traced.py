@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from ferryman.errors import BlockingCall, Unsupported
+from ferryman.queue.capacity import NO_LIMITS
 from ferryman.queue.diagnosis import Diagnosable, Quarantining
 from ferryman.queue.joining import Joining, Stating, no_database
 from ferryman.queue.view import Viewable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ferryman.message import Message
     from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
     from ferryman.queue.capabilities import Capabilities
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.contract import Backend
     from ferryman.queue.diagnosis import Finding, Trouble
     from ferryman.queue.heartbeat import Beat, Pulse
@@ -73,11 +75,23 @@ class Traced:
             self._events.emit("backend.call", verb=verb, seconds=seconds, size=size, error=error)
 
     def push(
-        self, messages: Sequence[Message], *, connection: object | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        connection: object | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> Sequence[Pushed]:
         return self._call(
-            "push", len(messages), self._backend.push, messages, connection=connection
+            "push",
+            len(messages),
+            self._backend.push,
+            messages,
+            connection=connection,
+            limits=limits,
         )
+
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
+        return self._call("depth", 1, self._backend.depth, queue, most, tenant)
 
     def poll(
         self,

@@ -16,7 +16,7 @@ Kind = Literal["text", "integer", "real", "boolean", "json", "time"]
 
 FIELDS: Final[Mapping[str, Kind]] = {
     **dict.fromkeys(("id", "queue", "task", "state", "worker", "key", "error", "note"), "text"),
-    **dict.fromkeys(("correlation_id",), "text"),
+    **dict.fromkeys(("correlation_id", "tenant"), "text"),
     **dict.fromkeys(("seq", "priority", "attempts", "max_attempts", "generation"), "integer"),
     **dict.fromkeys(("retries", "max_retries", "progress"), "integer"),
     **dict.fromkeys(("created_at", "ready_at", "started_at", "finished_at"), "time"),

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from ferryman.errors import FerrymanError
 from ferryman.ferry import DEFAULT_URL
-from ferryman.worker.worker import Settings
+from ferryman.worker.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.errors import Conflict, InvalidFilter, JobNotFound, NotAllowed, TaskError
 from ferryman.flow.breakers import BREAKER_CELLS
+from ferryman.flow.timetable import Timetable
 from ferryman.job import TERMINAL, WAITING
 from ferryman.lifecycle import Act, act
 from ferryman.message import MAX_NAME, Message, check_name, encode
@@ -18,6 +19,7 @@ from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from ferryman.flow.timetable import Entry
     from ferryman.job import Job, State
     from ferryman.queue.answers import Acted, Pushed
     from ferryman.queue.contract import Backend
@@ -175,6 +177,20 @@ class Control:
             raise BreakerNotFound(name, list(rows))
         self._backend.write_cell(BREAKER_CELLS + name, None, expect=None)
         return rows[name]
+
+    # -- schedules
+
+    def pause_schedule(self, name: str) -> Entry:
+        """Push no slots of a schedule until it is resumed; `ScheduleNotFound` without one."""
+        return Timetable(self._backend).pause(name)
+
+    def resume_schedule(self, name: str) -> Entry:
+        """Go on with a schedule's next slot; those of the pause are not made up for."""
+        return Timetable(self._backend).resume(name)
+
+    def run_schedule(self, name: str) -> Pushed:
+        """Push one job of a schedule now, besides its slots."""
+        return Timetable(self._backend).run(name)
 
     def _message(self, task: str, payload: Any, options: Mapping[str, Any]) -> Message:
         if self._tasks is None:

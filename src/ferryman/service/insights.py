@@ -11,6 +11,7 @@ from ferryman.filter import Filter
 from ferryman.flow.breakers import BREAKER_CELLS
 from ferryman.flow.permits import PERMIT_CELLS
 from ferryman.flow.rates import RATE_CELLS
+from ferryman.flow.timetable import Timetable
 from ferryman.job import State
 from ferryman.queue.diagnosis import Quarantining
 from ferryman.service.limits import BreakerRow, PermitRow, RateRow
@@ -20,6 +21,7 @@ from ferryman.worker.upkeep import WORKER_CELLS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ferryman.flow.timetable import Entry
     from ferryman.job import Job
     from ferryman.queue.answers import Cell, Page, QueueCounts
     from ferryman.queue.contract import Backend
@@ -146,6 +148,10 @@ class Insights:
                 "logs of their workers"
             )
         return self._backend.read_cells(prefix)
+
+    def schedules(self) -> Sequence[Entry]:
+        """The schedules that workers have declared, by name."""
+        return Timetable(self._backend).entries()
 
     def now(self) -> float:
         """The store's time."""

@@ -18,6 +18,7 @@ from ferryman.telemetry.escape import without_credentials
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ferryman.flow.timetable import Entry
     from ferryman.job import Job, JobError, LogLine
     from ferryman.queue.answers import Acted, Page, QueueCounts
     from ferryman.queue.diagnosis import Finding, Trouble
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ferryman.service.insights import Overview
     from ferryman.service.limits import BreakerRow, PermitRow, RateRow
     from ferryman.service.move import Carried
+    from ferryman.service.runs import RunRow, WholeRun
     from ferryman.service.settings import Setting
     from ferryman.service.ticker import Tick
     from ferryman.service.workers import WorkerRow
@@ -61,6 +63,7 @@ def job_summary(job: Job) -> dict[str, Any]:
         "error": _text(job.error),
         "key": job.key,
         "correlation_id": job.correlation_id,
+        "tenant": job.tenant,
         "meta": redacted(dict(job.meta)),
         "payload": _decoded(job.body),
         "result": _decoded(job.result),
@@ -98,6 +101,24 @@ def queue(counts: QueueCounts) -> dict[str, Any]:
         "ready": counts.ready,
         "scheduled": counts.scheduled,
         "states": {str(state): counts.states.get(state, 0) for state in State},
+    }
+
+
+def schedule(entry: Entry, now: float) -> dict[str, Any]:
+    """`last` is the latest slot that is settled, `next` the one to come, null while paused."""
+    what = entry.schedule
+    return {
+        "schedule": what.name,
+        "paused": entry.paused,
+        "cron": what.slots.cron,
+        "every": what.slots.every,
+        "tz": what.slots.tz,
+        "missed": what.missed,
+        "task": what.message.task,
+        "queue": what.message.queue,
+        "payload": _decoded(what.message.body),
+        "last": moment(entry.last),
+        "next": moment(entry.next(now)),
     }
 
 
@@ -264,3 +285,26 @@ def _decoded(text: str | None) -> Any:
         return redacted(json.loads(text))
     except ValueError:
         return UNREADABLE
+
+
+def run_row(row: RunRow) -> dict[str, Any]:
+    """A run as lists show it."""
+    return {
+        "run": row.id,
+        "pipeline": row.pipeline,
+        "state": row.state,
+        "started_at": moment(row.started_at),
+    }
+
+
+def run_whole(whole: WholeRun) -> dict[str, Any]:
+    """A run with the jobs of each stage by state."""
+    return {
+        "run": whole.id,
+        "pipeline": whole.pipeline,
+        "state": whole.progress.state,
+        "stages": [
+            {"stage": stage, **{str(state): counts.get(state, 0) for state in State}}
+            for stage, counts in whole.progress.stages.items()
+        ],
+    }

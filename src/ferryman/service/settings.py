@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.ferry import DEFAULT_URL
 from ferryman.service.config import PREFIX, Config, origin, variable
-from ferryman.worker.worker import Settings
+from ferryman.worker.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -17,6 +17,37 @@ B = TypeVar("B")
 C = TypeVar("C")
 
 
+class BatchDecorator(Protocol):
+    """Turns a handler of lists into a `Task` that is pushed one by one."""
+
+    @overload
+    def __call__(
+        self, handler: Callable[[list[A]], Coroutine[Any, Any, None]], /
+    ) -> Task[[A], None]: ...
+    @overload
+    def __call__(
+        self, handler: Callable[[list[A]], Coroutine[Any, Any, list[R]]], /
+    ) -> Task[[A], R]: ...
+    @overload
+    def __call__(
+        self, handler: Callable[[list[A], list[Job]], Coroutine[Any, Any, None]], /
+    ) -> Task[[A], None]: ...
+    @overload
+    def __call__(
+        self, handler: Callable[[list[A], list[Job]], Coroutine[Any, Any, list[R]]], /
+    ) -> Task[[A], R]: ...
+    @overload
+    def __call__(self, handler: Callable[[list[A]], None], /) -> Task[[A], None]: ...
+    @overload
+    def __call__(self, handler: Callable[[list[A]], list[R]], /) -> Task[[A], R]: ...
+    @overload
+    def __call__(self, handler: Callable[[list[A], list[Job]], None], /) -> Task[[A], None]: ...
+    @overload
+    def __call__(self, handler: Callable[[list[A], list[Job]], list[R]], /) -> Task[[A], R]: ...
+    @overload
+    def __call__(self, handler: Callable[..., Any], /) -> Task[..., Any]: ...
+
+
 class Decorator(Protocol):
     """Turns a handler into a `Task`. Only the last parameter can be dropped by its type, so the
     shapes with up to three parameters before the job are spelled out."""

@@ -26,7 +26,8 @@ class Options:
     """Everything about a job but its payload. Durations are seconds or timedeltas.
 
     `at` is an aware datetime and excludes `delay`; `key` and `unique` prevent a second job;
-    `id` makes the push repeatable; `expires` cancels the job if it has not started by then.
+    `id` makes the push repeatable; `expires` cancels the job if it has not started by then;
+    jobs of different `tenant`s take turns in their queue.
     """
 
     queue: str = "default"
@@ -42,6 +43,7 @@ class Options:
     timeout: Seconds | None = None
     correlation_id: str | None = None
     meta: Mapping[str, str] = field(default_factory=dict)
+    tenant: str | None = None
 
     def using(self, **changes: Any) -> Options:
         """A copy with other options; an unknown one is refused by name."""
@@ -67,6 +69,7 @@ class Options:
             "timeout": optional_seconds("timeout", self.timeout),
             "correlation_id": self.correlation_id,
             "meta": dict(self.meta) if isinstance(self.meta, dict) else self.meta,
+            "tenant": self.tenant,
         }
         return fields if self.id is None else {**fields, "id": self.id}
 

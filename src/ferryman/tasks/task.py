@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from ferryman.errors import InvalidMessage, TaskError
 from ferryman.message import MAX_NAME, Message, check_name, encode
 from ferryman.tasks.aio import AsyncTask
+from ferryman.tasks.batch_signature import BatchSignature
 from ferryman.tasks.limits import NO_LIMITS
 from ferryman.tasks.options import Options, optional_seconds
 from ferryman.tasks.own_process import OwnProcess, check_findable
@@ -41,10 +42,13 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         version: int = 1,
         process: OwnProcess | None = None,
         limits: Limits = NO_LIMITS,
+        feeds: Sequence[str] = (),
     ) -> None:
         check_name("task", name, MAX_NAME)
         if process is not None:
             check_findable(handler, name)
+            if limits.batch is not None:
+                raise TaskError(f"task {name!r}: batch= is for handlers in threads or on the loop")
         self.name = name
         self.handler = handler
         self.options = options
@@ -53,7 +57,9 @@ class Task(AsyncTask[P, R], Generic[P, R]):
         self.is_async = inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler)
         self.process = process
         self.limits = limits
-        self.signature = Signature(handler, name)
+        self.feeds = tuple(feeds)
+        reading = Signature if limits.batch is None else BatchSignature
+        self.signature = reading(handler, name)
         self._tasks = tasks
         self._upcasters: dict[int, Callable[[Any], Any]] = {}
         self._pattern: Message | None = None

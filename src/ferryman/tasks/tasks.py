@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from ferryman.errors import TaskError
 from ferryman.outcomes import Retry
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ferryman.message import Message
-    from ferryman.tasks.decorator import Decorator
-    from ferryman.tasks.flow import Flow
+    from ferryman.tasks.decorator import BatchDecorator, Decorator
     from ferryman.tasks.handle import Handle
     from ferryman.tasks.options import Seconds
     from ferryman.tasks.own_process import Where
+    from ferryman.tasks.passage import Passage
 
 T = TypeVar("T")
 
@@ -43,10 +43,13 @@ class Tasks:
     """Tasks by name. `ferry.include(tasks)` joins them to a Ferry; until then they cannot push."""
 
     def __init__(self) -> None:
-        self.flow: Flow | None = None
+        self.passage: Passage | None = None
         self._tasks: dict[str, Task[..., Any]] = {}
         self._carrier: Carrier | None = None
 
+    @overload
+    def task(self, *, batch: int, **options: Any) -> BatchDecorator: ...
+    @overload
     def task(
         self,
         *,
@@ -62,20 +65,51 @@ class Tasks:
         needs: Sequence[str] = (),
         rate: str | Sequence[str] = (),
         concurrency: int | None = None,
-    ) -> Decorator:
+        per: str | None = None,
+        feeds: Sequence[str] = (),
+    ) -> Decorator: ...
+    def task(self, **options: Any) -> Any:
         """Declare a handler, `def` or `async def`.
 
         `name` is the function's own unless given; `timeout` is seconds for one attempt;
         `version` numbers the payload's shape (see `Task.upcaster`). A `def` runs in a thread of the
         worker, or with `executor="process"` in a child process, which is replaced after
-        `recycle_after` jobs or when it holds more than `max_memory_mib` MiB after one.
+        `recycle_after` jobs or when it holds more than `max_memory_mib` MiB after one. `feeds` are
+        queues that it pushes to: while one of them is full, no job of this task is claimed.
 
         Over all workers: `needs` are breakers; while one is open its jobs are not claimed. `rate`
         is how often a job may start (`"15/m"`, several as a list, or a declared rate's name),
-        `concurrency` how many run at once.
+        `concurrency` how many run at once: of all, or `per` value at a place such as
+        `payload.user.id` or `meta.user_id`, then in push order.
+
+        `batch` jobs at most are run in one call: each parameter is a list then, and what is
+        returned is None or a list with an end for each job.
         """
-        limits = Limits.of(needs=needs, rate=rate, concurrency=concurrency)
+        return self._declaring(**options)
+
+    def _declaring(
+        self,
+        *,
+        name: str | None = None,
+        queue: str = "default",
+        retry: Retry | None = None,
+        timeout: Seconds = DEFAULT_TIMEOUT,
+        priority: int | str = 0,
+        version: int = 1,
+        executor: Where = "thread",
+        recycle_after: int | None = None,
+        max_memory_mib: float | None = None,
+        needs: Sequence[str] = (),
+        rate: str | Sequence[str] = (),
+        concurrency: int | None = None,
+        per: str | None = None,
+        batch: int | None = None,
+        feeds: Sequence[str] = (),
+    ) -> Callable[[Callable[..., Any]], Task[..., Any]]:
+        limits = Limits.of(needs=needs, rate=rate, concurrency=concurrency, per=per, batch=batch)
         process = OwnProcess.wanted(executor, recycle_after, max_memory_mib)
+        if isinstance(feeds, str):
+            raise TaskError(f"feeds must be a list of queues, such as [{feeds!r}]")
         options = Options(queue=queue, retry=retry or Retry(), timeout=timeout, priority=priority)
         options.fields({priority: 0} if isinstance(priority, str) else {})
 
@@ -89,11 +123,12 @@ class Tasks:
                 version=version,
                 process=process,
                 limits=limits,
+                feeds=feeds,
             )
             self.add(task)
             return task
 
-        return cast("Decorator", declare)
+        return declare
 
     def add(self, task: Task[..., Any]) -> None:
         if (other := self._tasks.get(task.name)) is not None and other.handler is not task.handler:

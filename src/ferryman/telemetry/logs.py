@@ -58,6 +58,11 @@ class EventLog:
             "backend.unavailable": self._backend_unavailable,
             "backend.call": self._backend_called,
             "history.pruned": self._history_pruned,
+            "queue.deep": self._queue_deep,
+            "schedule.pushed": self._schedule_pushed,
+            "schedule.unreadable": self._schedule_unreadable,
+            "breaker.opened": self._breaker_opened,
+            "breaker.closed": self._breaker_closed,
             "sync.passed": self._sync_passed,
             "sync.failed": self._sync_failed,
             "job.unsettled": self._job_unsettled,
@@ -199,6 +204,26 @@ class EventLog:
 
     def _history_pruned(self, event: Event) -> None:
         _log(BACKEND, logging.INFO, event.name, "history pruned", {"count": event["count"]})
+
+    def _queue_deep(self, event: Event) -> None:
+        fields = {"queue": event["queue"], "warn_depth": event["warn_depth"]}
+        _log(BACKEND, logging.WARNING, event.name, "a queue has become deep", fields)
+
+    def _schedule_pushed(self, event: Event) -> None:
+        fields = {"schedule": event["schedule"], "id": event["id"]}
+        _log(WORKER, logging.INFO, event.name, "slot pushed", fields)
+
+    def _schedule_unreadable(self, event: Event) -> None:
+        fields = {"schedule": event["schedule"], **_raised(event["error"])}
+        _log(WORKER, logging.WARNING, event.name, "schedule cannot be read here", fields)
+
+    def _breaker_opened(self, event: Event) -> None:
+        fields = {"breaker": event["breaker"], "failures": event["failures"]}
+        problem = _bounded(event["problem"] or "")
+        _log(JOBS, logging.WARNING, event.name, "breaker opened", {**fields, "error": problem})
+
+    def _breaker_closed(self, event: Event) -> None:
+        _log(JOBS, logging.INFO, event.name, "breaker closed", {"breaker": event["breaker"]})
 
     def _sync_passed(self, event: Event) -> None:
         _log(BACKEND, logging.DEBUG, event.name, "synced", dict(event.facts))

@@ -21,6 +21,7 @@ TOLERANCE: Final = 0.001  # some stores keep milliseconds
 PLAIN: Final = (
     *("id", "queue", "task", "version", "state", "priority", "attempts", "max_attempts", "fence"),
     *("generation", "given_back", "worker", "key", "backoff", "correlation_id", "note", "error"),
+    "tenant",
 )
 TIMES: Final = (
     *("ready_at", "created_at", "started_at", "finished_at", "deadline", "heartbeat_at"),
@@ -48,6 +49,7 @@ class Expected:
     backoff: str | None = None
     timeout: float | None = None
     correlation_id: str | None = None
+    tenant: str | None = None
     meta: dict[str, str] = field(default_factory=dict)
     state: State = State.PENDING
     attempts: int = 0
@@ -97,7 +99,7 @@ class Expected:
         """The body and options of a message."""
         for name in ("queue", "task", "body", "version", "priority", "key", "max_attempts"):
             setattr(self, name, getattr(message, name))
-        for name in ("backoff", "timeout", "correlation_id"):
+        for name in ("backoff", "timeout", "correlation_id", "tenant"):
             setattr(self, name, getattr(message, name))
         self.meta = dict(message.meta)
         self.ready_at = now + message.delay if message.ready_at is None else message.ready_at

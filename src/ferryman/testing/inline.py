@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ferryman.ferry import Ferry
     from ferryman.job import Job, State
+    from ferryman.tasks.task import Task
     from ferryman.worker.claim import Claim
 
 _MISSING = object()
@@ -26,7 +27,8 @@ def drain(
     """Run due jobs one after another in this thread until none is due; ends counted by state.
 
     Jobs that handlers push are run too. Retries and delays wait for the clock: advance a
-    `FakeClock` and drain again. At most `limit` rounds, so that an endless chain fails loudly.
+    `FakeClock` and drain again. Limits (`needs`, `rate`, `concurrency`) do not hold here. At most
+    `limit` rounds, so that an endless chain fails loudly.
     """
     wanted = queues or {task.options.queue for task in ferry.tasks}
     keeper = LeaseKeeper(
@@ -77,9 +79,17 @@ def _run(executor: Executor, claim: Claim) -> Any:
     task = executor.task_of(claim)
     if task is None:
         return executor.unknown(claim)
+    if task.limits.batch is not None:
+        return _run_alone(executor, claim, task)
     if task.is_async:
         return asyncio.run(executor.run_async(claim, task))
     return executor.run(claim, task)
+
+
+def _run_alone(executor: Executor, claim: Claim, task: Task[..., Any]) -> Any:
+    if task.is_async:
+        return asyncio.run(executor.run_batch_async([claim], task))[0]
+    return executor.run_batch([claim], task)[0]
 
 
 def _never(name: str, error: BaseException) -> None:

@@ -8,6 +8,7 @@ def test_my_backend_keeps_the_contract(tmp_path):
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,8 +24,9 @@ from hypothesis.stateful import (
 )
 
 from ferryman.filter import Filter
-from ferryman.job import TERMINAL
+from ferryman.job import TERMINAL, State
 from ferryman.lifecycle import Act
+from ferryman.queue.capacity import Limit
 from ferryman.queue.heartbeat import Beat
 from ferryman.testing import strategies as draw
 from ferryman.testing.clock import FakeClock
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ferryman.clock import Clock
-    from ferryman.job import Job, State
+    from ferryman.job import Job
     from ferryman.message import Message
     from ferryman.queue.contract import Backend
     from ferryman.queue.settlement import Settlement
@@ -91,10 +93,32 @@ class BackendMachine(RuleBasedStateMachine):
     def start(self, messages: list[Message]) -> None:
         self.push(messages)
 
-    @rule(messages=st.lists(draw.messages(), min_size=1, max_size=4))
-    def push(self, messages: list[Message]) -> None:
+    @rule(
+        messages=st.lists(draw.messages(), min_size=1, max_size=4),
+        capacity=st.sampled_from((None, None, 2, 6)),
+    )
+    def push(self, messages: list[Message], capacity: int | None = None) -> None:
+        if not self.backend.capabilities.tenants:
+            messages = [replace(message, tenant=None) for message in messages]
+        if capacity is not None:
+            for message in messages:
+                self._push_within(message, capacity)
+            return
         self.model.push(messages, self.backend.push(messages))
         self.pushed += messages
+
+    def _push_within(self, message: Message, capacity: int) -> None:
+        waiting = [e for e in self.model.jobs.values() if e.state is State.PENDING]
+        fits = sum(e.queue == message.queue for e in waiting) < capacity
+        limits = {message.queue: Limit(capacity)}
+        [pushed] = self.backend.push([message], limits=limits)
+        if pushed.status == "full":
+            assert self.model.is_new(message), f"{message} is there already, yet was refused"
+            assert not fits, f"{message} was refused with less than {capacity} pending"
+            return
+        assert fits or not pushed.created, f"{message} was accepted beyond {capacity} pending"
+        self.model.push([message], [pushed])
+        self.pushed.append(message)
 
     @precondition(lambda self: self.pushed)
     @rule(pick=draw.picks)

@@ -55,6 +55,10 @@ class Model:
             )
             self._accept(message, pushed.status, pushed.id)
 
+    def is_new(self, message: Message) -> bool:
+        """Whether a push may make a job of its own of this message."""
+        return ("created", message.id) in self._outcomes(message)
+
     def poll(
         self,
         worker: str,
@@ -325,12 +329,17 @@ class Model:
             and entry.ready_at <= now
             and (entry.deadline is None or entry.deadline > now)
         ]
-        return sorted(due, key=lambda entry: (-entry.priority, entry.ready_at, entry.order))
+        return sorted(due, key=_place)
 
     def _check_order(self, claimed: list[str], due: list[Expected], limit: int) -> None:
         exact = [entry.id for entry in due][: max(0, limit)]
         if self._order in ("strict", "strict per claim"):
-            assert claimed == exact, f"claimed {claimed}, due in order were {exact}"
+            # Which tenant's turn it is depends on more than the model knows.
+            places = {e.id: e.id if e.tenant is None else str(e.priority) for e in due}
+            seen = [places.get(job_id) for job_id in claimed]
+            assert seen == [places[job_id] for job_id in exact], (
+                f"claimed {claimed}, due in order were {exact}"
+            )
             return
         priorities = {entry.id: entry.priority for entry in due}
         assert {*claimed} <= priorities.keys(), f"{claimed} are not all due: {priorities}"
@@ -375,6 +384,11 @@ class Model:
         self.touched.add(job_id)
         assert job_id in self.jobs, f"job {job_id!r} was answered and does not exist"
         return self.jobs[job_id]
+
+
+def _place(entry: Expected) -> tuple[int, bool, float, int]:
+    """The promised order within a queue, but for the turns of tenants."""
+    return -entry.priority, entry.tenant is not None, entry.ready_at, entry.order
 
 
 def _check_oldest(what: str, chosen: list[str], ages: Mapping[str, float], limit: int) -> None:

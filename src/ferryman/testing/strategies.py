@@ -55,6 +55,7 @@ _options = {
     "timeout": st.none() | st.just(30.0),
     "correlation_id": st.none() | st.just("request-1"),
     "meta": st.sampled_from(({}, {"user_id": "42"})),
+    "tenant": st.sampled_from((None, None, None, "ann", "bob")),
 }
 
 

@@ -1,45 +1,70 @@
-"""What a batch of jobs came to, heard from the events of its worker."""
+"""Several jobs in one call of their handler."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ferryman.outcomes import Fail, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
-    from ferryman.events import Event, Events
+    from ferryman.queue.settlement import Settlement
+    from ferryman.tasks.task import Task
+    from ferryman.worker.claim import Claim
 
-_WELL: Final = "job.completed"
-_BADLY: Final = ("job.failed", "job.retried", "job.lost")
-_NEITHER: Final = ("job.returned", "job.cancelled", "job.paused")
+
+class Ends(Protocol):
+    """Who knows what a claim's handler is given, and turns what it said into a settlement."""
+
+    def arguments(self, claim: Claim, task: Task[..., Any]) -> dict[str, Any]: ...
+
+    def said(self, claim: Claim, task: Task[..., Any], value: Any) -> Settlement: ...
 
 
 class Batch:
-    """Counts ends: `processed` = `succeeded` + `failed` + what was given back or cancelled."""
+    """The claims of one call: their arguments as lists, and the ends that it brings them.
 
-    def __init__(self, events: Events, worker: str) -> None:
-        self.counts = {"processed": 0, "succeeded": 0, "failed": 0}
-        self._events = events
-        self._worker = worker
+    A job whose payload does not fit ends by itself; the others are run.
+    """
 
-    @contextmanager
-    def counting(self) -> Iterator[None]:
-        """Listen while the batch runs."""
-        names = (_WELL, *_BADLY, *_NEITHER)
-        stops = [self._events.subscribe(name, self._count) for name in names]
-        try:
-            yield
-        finally:
-            for stop in stops:
-                stop()
+    def __init__(self, executor: Ends, claims: Sequence[Claim], task: Task[..., Any]) -> None:
+        self._executor = executor
+        self._all = claims
+        self._task = task
+        self._ends: dict[Claim, Settlement] = {}
+        self.claims: list[Claim] = []
+        rows: list[dict[str, Any]] = []
+        for claim in claims:
+            try:
+                rows.append(executor.arguments(claim, task))
+            except Outcome as unfit:
+                self._end(claim, unfit)
+            else:
+                self.claims.append(claim)
+        self.arguments = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
-    def _count(self, event: Event) -> None:
-        # Ends are settled, and told, by one thread at a time.
-        if event["worker"] != self._worker:
-            return
-        self.counts["processed"] += 1
-        if event.name == _WELL:
-            self.counts["succeeded"] += 1
-        elif event.name in _BADLY:
-            self.counts["failed"] += 1
+    @property
+    def ends(self) -> Sequence[Settlement]:
+        """One for each claim, in their order."""
+        return [self._ends[claim] for claim in self._all]
+
+    def said(self, value: Any) -> Sequence[Settlement]:
+        """The handler returned: None, an outcome for all, or a list with a value for each."""
+        values = value if isinstance(value, list) else [value] * len(self.claims)
+        if not isinstance(value, list | Outcome | None) or len(values) != len(self.claims):
+            told = f"{len(value)} values" if isinstance(value, list) else type(value).__name__
+            wanted = f"None or a list of {len(self.claims)}, one for each job"
+            values = [Fail(f"its handler returned {told}: return {wanted}")] * len(self.claims)
+        for claim, one in zip(self.claims, values, strict=True):
+            self._end(claim, one)
+        return self.ends
+
+    def raised(self, error: BaseException) -> Sequence[Settlement]:
+        """The handler raised: that is the end of all."""
+        for claim in self.claims:
+            self._end(claim, error)
+        return self.ends
+
+    def _end(self, claim: Claim, value: Any) -> None:
+        self._ends[claim] = self._executor.said(claim, self._task, value)

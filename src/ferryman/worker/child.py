@@ -113,7 +113,7 @@ class Child:
             end, last = _not_begun(error), True
         else:
             tasks = Tasks()
-            tasks.flow = held
+            tasks.passage = held
             end = _ended(Executor(tasks, held.claim.job.worker or "").run(held.claim, task))
             failure = held.claim.failure
             end["failure"] = None if failure is None else failure.to_json()
@@ -174,6 +174,9 @@ class Held:
 
     def knows(self, job: Job) -> bool:
         return True
+
+    def feeds(self, task: str) -> tuple[()]:
+        return ()
 
     def payload(self, job: Job) -> Any:
         return job.payload

@@ -65,6 +65,7 @@ class Claim:
         "deadline",
         "failure",
         "follow",
+        "follows",
         "job",
         "on_loop",
         "seconds",
@@ -84,6 +85,7 @@ class Claim:
         self.seconds = 0.0
         self.told_lost = False
         self.failure: Failure | None = None
+        self.follows = False
         self.async_task: asyncio.Task[None] | None = None
         self.follow: Callable[[str | None], tuple[Message, ...]] | None = None
         self._keeper = keeper

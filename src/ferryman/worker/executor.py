@@ -17,15 +17,18 @@ from ferryman.outcomes import Cancel, Fail, Outcome, Retry, Snooze
 from ferryman.queue.settlement import make_settlement
 from ferryman.tasks.aio import offload
 from ferryman.tasks.conversion import encode_result
-from ferryman.tasks.flow import PIPELINE, HandOver, in_a_run
 from ferryman.tasks.limits import covering
+from ferryman.tasks.passage import PIPELINE, HandOver, in_a_run
 from ferryman.worker import yielding
+from ferryman.worker.batch import Batch
 from ferryman.worker.claim import Stopped
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ferryman.message import Message
     from ferryman.queue.settlement import Settlement
-    from ferryman.tasks.flow import Flow, Spread
+    from ferryman.tasks.passage import Passage, Spread
     from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
     from ferryman.worker.claim import Claim
@@ -62,7 +65,7 @@ class Executor:
         if task.limits.needs:
             covering.set(task.limits.needs)
         try:
-            return self._said(claim, task, task.handler(**self._arguments(claim, task)))
+            return self._said(claim, task, task.handler(**self.arguments(claim, task)))
         except BaseException as error:
             return self._raised(claim, task, error)
         finally:
@@ -74,22 +77,51 @@ class Executor:
         token = _current.set(claim.job)
         covering.set(task.limits.needs)
         try:
-            if self._flow(claim) is not None:
-                return await self._run_in_flow(claim, task)
-            return self._said(claim, task, await task.handler(**self._arguments(claim, task)))
+            if self._passage(claim) is not None:
+                return await self._run_in_a_run(claim, task)
+            return self._said(claim, task, await task.handler(**self.arguments(claim, task)))
         except BaseException as error:
             return self._raised(claim, task, error)
         finally:
             _current.reset(token)
 
-    async def _run_in_flow(self, claim: Claim, task: Task[..., Any]) -> Settlement:
-        """The same where the flow may have to ask the store, which must not block the loop."""
-        value = task.handler(**await offload(self._arguments, claim, task))
-        if (flow := self._flow(claim)) is not None and yielding.is_async(value):
-            spread = await offload(flow.spread, claim)
+    async def _run_in_a_run(self, claim: Claim, task: Task[..., Any]) -> Settlement:
+        """The same where the passage may have to ask the store, which must not block the loop."""
+        value = task.handler(**await offload(self.arguments, claim, task))
+        if (passage := self._passage(claim)) is not None and yielding.is_async(value):
+            spread = await offload(passage.spread, claim)
             await yielding.adrain(value, spread)
             return await offload(self._spread_out, claim, spread)
         return await offload(self._said, claim, task, await value)
+
+    def run_batch(self, claims: Sequence[Claim], task: Task[..., Any]) -> Sequence[Settlement]:
+        """Run several jobs in one call; each has an end of its own."""
+        batch = Batch(self, claims, task)
+        covering.set(task.limits.needs)
+        try:
+            return batch.said(task.handler(**batch.arguments)) if batch.claims else batch.ends
+        except BaseException as error:
+            return batch.raised(error)
+        finally:
+            covering.set(())
+
+    async def run_batch_async(
+        self, claims: Sequence[Claim], task: Task[..., Any]
+    ) -> Sequence[Settlement]:
+        batch = await offload(Batch, self, claims, task)
+        covering.set(task.limits.needs)
+        try:
+            if not batch.claims:
+                return batch.ends
+            return await offload(batch.said, await task.handler(**batch.arguments))
+        except BaseException as error:
+            return batch.raised(error)
+
+    def said(self, claim: Claim, task: Task[..., Any], value: Any) -> Settlement:
+        """The end of a claim whose handler returned this, or has this to say of it."""
+        if isinstance(value, BaseException):
+            return self._raised(claim, task, value)
+        return self._said(claim, task, value)
 
     def unknown(self, claim: Claim) -> Settlement:
         """Give back a job that no handler here can run."""
@@ -148,16 +180,16 @@ class Executor:
 
     def payload_of(self, claim: Claim) -> Any:
         """What the handler is given: a pipeline may have something else than the job's own."""
-        flow = self._flow(claim)
-        if flow is None:
+        passage = self._passage(claim)
+        if passage is None:
             return claim.job.payload
         claim.follow = partial(self._next, claim)
-        return flow.payload(claim.job)
+        return passage.payload(claim.job)
 
     def spread(self, claim: Claim) -> Spread | None:
         """Where the items go that a handler yields; None if the job is of no run."""
-        flow = self._flow(claim)
-        return None if flow is None else flow.spread(claim)
+        passage = self._passage(claim)
+        return None if passage is None else passage.spread(claim)
 
     def raised(self, claim: Claim, task: Task[..., Any], error: BaseException) -> Settlement:
         """The end of a claim whose work raised outside of the handler."""
@@ -180,21 +212,22 @@ class Executor:
         return self._settle(claim, Verdict.ACK, result=result, children=self._next(claim, result))
 
     def _next(self, claim: Claim, result: str | None) -> tuple[Message, ...]:
-        flow = None if result is None else self._flow(claim)
-        return () if flow is None or result is None else flow.follow(claim, decode(result))
+        passage = None if result is None else self._passage(claim)
+        return () if passage is None or result is None else passage.follow(claim, decode(result))
 
     def _spread_out(self, claim: Claim, spread: Spread) -> Settlement:
         count, children = spread.end()
         return self._settle(claim, Verdict.ACK, result=str(count), children=children)
 
-    def _flow(self, claim: Claim) -> Flow | None:
+    def _passage(self, claim: Claim) -> Passage | None:
         """The pipelines, where the job is of a run; nearly all other jobs have no meta at all."""
-        return self._tasks.flow if claim.job.meta and in_a_run(claim.job) else None
+        return self._tasks.passage if claim.job.meta and in_a_run(claim.job) else None
 
     def _knows_run(self, job: Job) -> bool:
-        return self._tasks.flow is not None and self._tasks.flow.knows(job)
+        return self._tasks.passage is not None and self._tasks.passage.knows(job)
 
-    def _arguments(self, claim: Claim, task: Task[..., Any]) -> dict[str, Any]:
+    def arguments(self, claim: Claim, task: Task[..., Any]) -> dict[str, Any]:
+        """What the handler is called with."""
         payload = self.payload_of(claim)
         try:
             return task.arguments(claim.job, payload)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from ferryman.errors import BackendError, BackendUnavailable, FerrymanError
-from ferryman.flow.circuit import Phase
 from ferryman.flow.gate import BreakerGate, PermitGate, RateGate
+from ferryman.flow.line_gate import LineGate
 from ferryman.lifecycle import Verdict
 from ferryman.worker.loop import Loop
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ferryman.events import Events
     from ferryman.flow.failure import Failure
     from ferryman.flow.flow import Flow
-    from ferryman.flow.gate import Gate
+    from ferryman.flow.gate import Claimed, Gate
     from ferryman.queue.settlement import Settlement
     from ferryman.tasks.limits import Limits
     from ferryman.tasks.tasks import Tasks
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 HELD_FOR = 1.5
 """Leases for which permits and probes are held. They are prolonged every third of a lease, so this
 outlasts every lease that was prolonged in between."""
+
+LOOK_EVERY = 0.05
+"""Seconds between two looks at lines in which claims of this worker wait for those of others."""
 
 
 class Gates(Loop):
@@ -75,12 +78,21 @@ class Gates(Loop):
         self._shut: set[Gate] = set()
         self.withheld: Collection[str] = ()
         """The queues whose jobs were left alone, at least in part, at the last poll."""
+        self._lines = [gate for gate in self._known.values() if isinstance(gate, LineGate)]
+        self._next_keep = 0.0
         self.freed: Callable[[], None] = lambda: None
+        self.resume: Callable[[Claim], None] = lambda _: None
+        """Runs a claim that waited in a line."""
 
     @classmethod
-    def wanted(cls, flow: Flow, tasks: Tasks, queues: Collection[str]) -> bool:
-        """Whether anything that a worker of these queues runs is limited."""
-        return any(task.limits.holding for task in tasks) or any(q in flow.queues for q in queues)
+    def of(
+        cls, flow: Flow | None, tasks: Tasks, lanes: Mapping[str, Lane], *parts: Any, **options: Any
+    ) -> Gates | None:
+        """None where nothing that a worker of these lanes runs is limited: it pays nothing then."""
+        limited = any(task.limits.holding for task in tasks)
+        if flow is None or not (limited or any(queue in flow.queues for queue in lanes)):
+            return None
+        return cls(flow, tasks, lanes, *parts, **options)
 
     # -- claiming
 
@@ -92,14 +104,21 @@ class Gates(Loop):
         free = {queue: min(room, self._lanes[queue].free) for queue, room in rooms.items()}
         rooms, passes, shut = self._look(rooms, free, idle)
         try:
-            return self._claim(rooms, free, passes, shut.union(skip_tasks))
+            claims = self._claim(rooms, free, passes, shut.union(skip_tasks))
         finally:
             self._trim()
+        if not self._lines:
+            return claims
+        free_claims = [c for c in claims if not any(line.stands(c) for line in self._lines)]
+        for line in self._lines:
+            self._hand_over(line)
+        return free_claims
 
     def pause(self, longest: float) -> float:
         """Seconds until a gate that was shut may open, at most `longest`."""
         now = self._clock.now()
-        moments = [gate.opens_at for gate in self._shut if gate.opens_at is not None]
+        # A lane's thread may be polling meanwhile, hence the copy.
+        moments = [gate.opens_at for gate in tuple(self._shut) if gate.opens_at is not None]
         return min([longest, *(max(0.002, moment - now) for moment in moments if moment > now)])
 
     def _look(
@@ -131,13 +150,13 @@ class Gates(Loop):
                 if want:
                     self._shut.add(gate)
                 return 0
-        if idle:
-            passes.update(dict.fromkeys(gates, 1))
-            return 1
         for gate in gates:
             if gate not in passes:
-                passes[gate] = gate.reserve(most)
+                passes[gate] = gate.reserve(most) if gate.always or not idle else 1
             most = min(most, passes[gate])
+            if most == 0:
+                self._shut.add(gate)  # another worker was quicker
+                return 0
         return most
 
     def _claim(
@@ -191,28 +210,21 @@ class Gates(Loop):
     def judge(self, claim: Claim, settlement: Settlement) -> Settlement:
         """Tell the breakers how a claim ended, and whether that is its job's fault.
 
-        A failure that counts against a breaker is given back where the breaker was not closed, and
-        once for every job where it was: the first failure may be the dependency's.
+        A failure that counts against a breaker is charged only if the dependency has worked since
+        the job's failure before. Else it is given back: it may be the dependency's.
         """
         gates = () if claim.ended else self._of(claim)
         excused = False
         for gate in gates:
             with suppress(BackendError):  # what is lost with the store does no harm
                 if isinstance(gate, BreakerGate):
-                    excused = self._tell(gate, claim, settlement) or excused
+                    well = settlement.verdict is Verdict.ACK
+                    excused = gate.tell(claim, claim.failure, well=well) or excused
                 elif isinstance(gate, RateGate):
                     _postpone(gate, claim.failure)
         if excused and settlement.verdict is Verdict.NACK:
             return replace(settlement, verdict=Verdict.GIVE_BACK)
         return settlement
-
-    def _tell(self, gate: BreakerGate, claim: Claim, settlement: Settlement) -> bool:
-        """Report to a breaker; whether the job is not to blame."""
-        failure = claim.failure
-        phase = gate.tell(claim, failure, well=settlement.verdict is Verdict.ACK)
-        if failure is None or not gate.breaker.counts(failure):
-            return False
-        return phase is not Phase.CLOSED or claim.job.given_back == 0
 
     def left(self, claims: Iterable[Claim]) -> None:
         """These claims are settled."""
@@ -223,11 +235,40 @@ class Gates(Loop):
                 limited = True
         if limited:
             self.freed()
+            if self._lines:
+                self.wake()
 
     def turn(self) -> float:
-        for gate in list(self._known.values()):
-            gate.keep()
-        return self._lease / 3
+        now = self._clock.monotonic()
+        if now >= self._next_keep:
+            for gate in self._known.values():
+                gate.keep()
+            self._next_keep = now + self._lease / 3
+        for line in self._lines:
+            self._advance(line)
+        waiting = any(line.waiting for line in self._lines)
+        return LOOK_EVERY if waiting else max(0.0, self._next_keep - self._clock.monotonic())
+
+    @property
+    def waiting(self) -> Sequence[Claim]:
+        """Claims that stand in lines."""
+        return [cast("Claim", claim) for line in self._lines for claim in line.waiting]
+
+    def _advance(self, line: LineGate) -> None:
+        """See who may run now; whoever was asked to stop need not wait for that."""
+        line.advance()
+        for claim in self.waiting:
+            if claim.stopping:
+                line.release(claim)
+        self._hand_over(line)
+
+    def _hand_over(self, line: LineGate) -> None:
+        # Not ahead: what waits too long in a lane is given back, and loses its place.
+        while (claim := line.admitted(self._fits)) is not None:
+            self.resume(cast("Claim", claim))
+
+    def _fits(self, claim: Claimed) -> bool:
+        return self._lanes[claim.job.queue].free > 0
 
     def stop(self, timeout: float | None = None) -> None:
         """No more prolonging; what is not held by a claim is returned."""
@@ -248,17 +289,20 @@ class Gates(Loop):
         return [*queue, *own] if queue else own
 
     def _gates_of(self, owner: str, limits: Limits) -> Sequence[Gate]:
-        """Breakers first, which cost only a look."""
+        """Breakers first, which cost only a look; the rate last, whose grants do not keep."""
         keep_for = self._lease * HELD_FOR
         gates: list[Gate] = []
         for breaker in map(self._flow.breaker, limits.needs):
             breaker.check()
             gates.append(self._once(breaker, partial(BreakerGate, breaker, keep_for)))
-        if (rate := self._flow.rate_of(owner, limits)) is not None:
-            gates.append(self._once(rate, partial(RateGate, rate, self._rest)))
-        if limits.concurrency is not None:
+        if limits.concurrency is not None and limits.per is not None:
+            lines = self._flow.lines(owner, limits.concurrency, self._worker)
+            gates.append(self._once(lines, partial(LineGate, lines, limits.value_of, keep_for)))
+        elif limits.concurrency is not None:
             permits = self._flow.permits(owner, limits.concurrency, self._worker)
             gates.append(self._once(permits, partial(PermitGate, permits, keep_for)))
+        if (rate := self._flow.rate_of(owner, limits)) is not None:
+            gates.append(self._once(rate, partial(RateGate, rate, self._rest)))
         return gates
 
     def _once(self, key: object, make: Callable[..., Gate]) -> Gate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,9 +40,12 @@ class Lane:
         monotonic: Callable[[], float],
         *,
         most: int = MAX_BUFFER,
+        batch: int = 1,
     ) -> None:
         self.queue = queue
         self.slots = slots
+        self._batch = batch
+        self._followers = 0
         self._start = start
         self._died = died
         self._monotonic = monotonic
@@ -70,16 +74,31 @@ class Lane:
             if self._closed:
                 return 0
             self._buffer_size = self._measured_buffer()
+            busy = len(self._running) - self._followers
             wanted = self.slots + self._buffer_size
-            free = wanted - len(self._running) - len(self._buffer)
-            starved = len(self._buffer) == 0 and len(self._running) < self.slots
+            if self._batch > 1:
+                wanted += (self.slots - busy) * (self._batch - 1)
+            free = wanted - busy - len(self._buffer)
+            starved = len(self._buffer) == 0 and busy < self.slots
             return free if starved or free * 2 >= wanted else 0
 
     @property
     def free(self) -> int:
         """How many claims could start at once."""
         with self._lock:
-            return max(0, self.slots - len(self._running) - len(self._buffer))
+            idle = self.slots - len(self._running) + self._followers
+            return max(0, idle * self._batch - len(self._buffer))
+
+    def gather(self, task: str, most: int) -> list[Claim]:
+        """Take claims of one task that wait, for a call that takes several: they need no slot."""
+        with self._lock:
+            mine = list(islice((c for c in self._buffer if c.job.task == task), most))
+            for claim in mine:
+                self._buffer.remove(claim)
+                claim.follows = True
+                self._running[claim] = None
+            self._followers += len(mine)
+            return mine
 
     def add(self, claims: Sequence[Claim]) -> Sequence[Claim]:
         """Take claims in order; returns those that came too late, because the lane is closed."""
@@ -107,6 +126,9 @@ class Lane:
             if claim not in self._running:
                 return
             del self._running[claim]
+            if claim.follows:
+                self._followers -= 1
+                return
             if not claim.on_loop:
                 self._threads -= 1
                 self._zombies.add(claim)
@@ -154,7 +176,7 @@ class Lane:
 
     def _staff(self) -> None:
         """Another thread, if a claim could start and nobody is there to take it."""
-        startable = bool(self._buffer) and len(self._running) < self.slots
+        startable = bool(self._buffer) and len(self._running) - self._followers < self.slots
         if startable and self._idle == 0 and self._threads < self.slots:
             self._threads += 1
             name = f"ferryman-{self.queue}"
@@ -185,7 +207,7 @@ class Lane:
                 # The poller must hear of it before this thread goes to sleep.
                 self.freed()
                 low = False
-            while not (self._buffer and len(self._running) < self.slots):
+            while not (self._buffer and len(self._running) - self._followers < self.slots):
                 if self._closed:
                     return None
                 self._idle += 1
@@ -203,6 +225,8 @@ class Lane:
         if claim not in self._running:
             return False
         del self._running[claim]
+        if claim.follows:
+            self._followers -= 1
         seconds = claim.seconds
         self._moved_at = (claim.started or 0.0) + seconds
         self._mean = seconds if self._mean is None else self._mean * 0.9 + seconds * 0.1

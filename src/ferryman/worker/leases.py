@@ -12,7 +12,7 @@ from ferryman.worker.claim import Claim
 from ferryman.worker.loop import Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from ferryman.events import Events
     from ferryman.job import Job
@@ -47,12 +47,14 @@ class LeaseKeeper(Loop):
         self._held: dict[Claim, None] = {}
         self._turn = 0
         self._unanswered: set[int] = set()
+        self.made = 0
+        """Claims so far."""
         # A poll that got no answer may still claim, once the store gets to it: for a lease we ask.
         self._doubtful_until = -math.inf
         self._report_at: float | None = None
         self._next_beat = backend.clock.monotonic() + lease / 3
 
-    def poll(self, queues: Mapping[str, int], skip_tasks: Sequence[str] = ()) -> Sequence[Claim]:
+    def poll(self, queues: Mapping[str, int], skip_tasks: Collection[str] = ()) -> Sequence[Claim]:
         """Claim jobs and hold them.
 
         The lease is trusted only from before the call: a slow answer does not extend it.
@@ -82,6 +84,7 @@ class LeaseKeeper(Loop):
             self._unanswered.discard(turn)
             if not answered:
                 self._doubtful_until = self._monotonic() + self.lease
+            self.made += len(claims)
             for claim in claims:
                 self._held[claim] = None
         return claims

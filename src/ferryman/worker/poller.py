@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferryman.errors import BackendError, BackendUnavailable
 from ferryman.worker.loop import Loop
+from ferryman.worker.score import ENGINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from ferryman.events import Events
     from ferryman.queue.contract import Backend
     from ferryman.worker.claim import Claim
+    from ferryman.worker.feeding import Feeding
     from ferryman.worker.gates import Gates
     from ferryman.worker.lane import Lane
     from ferryman.worker.leases import LeaseKeeper
@@ -35,6 +37,7 @@ class Poller(Loop):
         *,
         poll_every: float,
         give_back: Callable[[Claim], None],
+        feeding: Feeding,
         events: Events,
         died: Callable[[str, BaseException], None],
         gates: Gates | None = None,
@@ -46,6 +49,7 @@ class Poller(Loop):
         self._lanes = lanes
         self._poll_every = poll_every
         self._give_back = give_back
+        self._feeding = feeding
         self._empty_polls = 0
         self._idle = False
         self._at_store = False
@@ -69,16 +73,34 @@ class Poller(Loop):
             return 0.0
         return self._await_work(rooms)
 
-    def fetch(self, limit: int, skip_tasks: Sequence[str]) -> int:
-        """Claim at most `limit` jobs from the caller's thread, one for each free slot; how many."""
-        left = limit
+    def work_off(self, limit: int, skip_tasks: Sequence[str], rest: Callable[[], bool]) -> None:
+        """Claim from the caller's thread while any job is due, at most `limit` in all.
+
+        The engine's own do not count. `rest` pauses, and says whether to go on.
+        """
+        left, going = limit, True
+        while going:
+            # Asked before the poll: what ends in between may have handed over.
+            busy = bool(self._keeper.held) or any(lane.running for lane in self._lanes.values())
+            before = self._keeper.made
+            claims = self._fetch(left, skip_tasks)
+            # Not all claims are among these: some wait in a line of their own.
+            made = self._keeper.made - before
+            left -= made - sum(claim.job.task.startswith(ENGINE) for claim in claims)
+            if not made and not busy:
+                return
+            going = rest()
+
+    def _fetch(self, limit: int, skip_tasks: Sequence[str]) -> Sequence[Claim]:
+        """Claim at most `limit` jobs, no more than slots are free."""
+        claimed: list[Claim] = []
         for queue, lane in self._lanes.items():
-            room = min(lane.free, left)
+            room = min(lane.free, limit - len(claimed))
             if room > 0:
                 claims = self._poll({queue: room}, skip_tasks)
                 self._hand_over((queue,), claims)
-                left -= len(claims)
-        return limit - left
+                claimed += claims
+        return claimed
 
     @property
     def failing_for(self) -> float:
@@ -114,10 +136,11 @@ class Poller(Loop):
 
     def _poll(self, rooms: Mapping[str, int], skip_tasks: Sequence[str] = ()) -> Sequence[Claim]:
         try:
+            skipped = [*skip_tasks, *self._feeding.skipped()]
             if self._gates is None:
-                claims = self._keeper.poll(rooms, skip_tasks)
+                claims = self._keeper.poll(rooms, skipped)
             else:
-                claims = self._gates.poll(rooms, skip_tasks, idle=self._idle)
+                claims = self._gates.poll(rooms, skipped, idle=self._idle)
         except BackendUnavailable:
             self._failing_since = self._failing_since or self._backend.clock.monotonic()
             raise

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ferryman.clock import Clock
     from ferryman.events import Events
     from ferryman.queue.settlement import Settlement
-    from ferryman.tasks.flow import Spread
+    from ferryman.tasks.passage import Spread
     from ferryman.tasks.task import Task
     from ferryman.worker.claim import Claim
     from ferryman.worker.executor import Executor

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ferryman.events import Events
+    from ferryman.flow.capacity import Capacities
     from ferryman.queue.contract import Backend
 
 PRUNE_EVERY = 600.0
@@ -33,6 +34,7 @@ class Upkeep(Loop):
         row_every: float,
         history: float | None,
         row: Callable[[], Mapping[str, Any]],
+        capacities: Capacities | None,
         events: Events,
         died: Callable[[str, BaseException], None],
     ) -> None:
@@ -43,6 +45,7 @@ class Upkeep(Loop):
         self._row_every = row_every
         self._history = history
         self._row = row
+        self._capacities = capacities
         self._next_row = 0.0
         self._next_prune = 0.0
 
@@ -52,6 +55,8 @@ class Upkeep(Loop):
             self._show()
             self._next_row = now + self._row_every
         self.reap()
+        if self._capacities is not None:
+            self._capacities.watch(self._backend)
         if self._history is not None and now >= self._next_prune:
             self.prune(self._history)
             self._next_prune = now + PRUNE_EVERY

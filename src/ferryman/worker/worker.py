@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
-from dataclasses import dataclass
-from functools import partial
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import TaskError
 from ferryman.ids import worker_id
 from ferryman.tasks.aio import offload
-from ferryman.worker.batch import Batch
+from ferryman.worker.batches import Batches
 from ferryman.worker.event_loop import EventLoopThread
 from ferryman.worker.executor import Executor
+from ferryman.worker.feeding import Feeding
 from ferryman.worker.gates import Gates
 from ferryman.worker.lane import MAX_BUFFER, MAX_SERVED, Lane
 from ferryman.worker.leases import LeaseKeeper
 from ferryman.worker.loop_watchdog import LoopWatchdog
+from ferryman.worker.orders import Orders
 from ferryman.worker.parent import is_child
 from ferryman.worker.poller import Poller
 from ferryman.worker.processes import Processes
+from ferryman.worker.scheduler import Scheduler
+from ferryman.worker.score import Score
+from ferryman.worker.settings import Settings
 from ferryman.worker.settler import Settler
-from ferryman.worker.signals import on_signals
 from ferryman.worker.upkeep import Upkeep
 from ferryman.worker.watch import Watch
 
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ferryman.events import Events
+    from ferryman.flow.capacity import Capacities
     from ferryman.flow.flow import Flow
+    from ferryman.flow.schedule import Schedule
     from ferryman.job import Job
     from ferryman.queue.contract import Backend
     from ferryman.queue.settlement import Settlement
@@ -42,29 +44,10 @@ if TYPE_CHECKING:
     from ferryman.worker.claim import Claim
 
 
-Order = Literal["drain", "now"]
-
 BATCH_PAUSE = 0.01
 """Seconds between two looks at what a batch still runs."""
 READY_WITHIN = 10.0
 """Seconds of failing polls after which a worker no longer counts as ready."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """A worker's numbers, in seconds. `history` None keeps finished jobs for ever.
-
-    `patience` is how long polling may fail before the worker gives up and exits with code 1;
-    `loop_patience` how long a handler may block the event loop before `loop.blocked` tells.
-    """
-
-    lease: float = 60.0
-    poll_every: float = 1.0
-    drain: float = 25.0
-    reap_every: float = 5.0
-    history: float | None = 7 * 86_400.0
-    patience: float = 300.0
-    loop_patience: float = 5.0
 
 
 class Worker:
@@ -82,6 +65,8 @@ class Worker:
         on_stop: Sequence[Callable[[], object]] = (),
         app: tuple[str, str] | None = None,
         flow: Flow | None = None,
+        schedules: Sequence[Schedule] = (),
+        capacities: Capacities | None = None,
     ) -> None:
         if not queues or min(queues.values()) < 1:
             raise TaskError(
@@ -94,16 +79,25 @@ class Worker:
         self._tasks = tasks
         self._flow = flow
         self._events = events
+        self._schedules = schedules
+        self._capacities = capacities
         self._hooks = (tuple(on_start), tuple(on_stop))
-        self._stop = threading.Event()
-        # What signal handlers say: `put` is the one thing that is safe inside them. An Event is
-        # not, because a handler interrupts the very thread that may be holding its lock.
-        self._orders: SimpleQueue[Order] = SimpleQueue()
+        self._orders = Orders()
         self._started_at = backend.clock.now()
         self._monotonic = backend.clock.monotonic
         most = MAX_SERVED if backend.capabilities.served else MAX_BUFFER
         self._lanes = {
-            name: Lane(name, slots, self._start_job, self._loop_died, self._monotonic, most=most)
+            name: Lane(
+                name,
+                slots,
+                self._start_job,
+                self._loop_died,
+                self._monotonic,
+                most=most,
+                batch=max(
+                    (t.limits.batch or 1 for t in tasks if t.options.queue == name), default=1
+                ),
+            )
             for name, slots in queues.items()
         }
         self._executor = Executor(tasks, self.id)
@@ -117,8 +111,26 @@ class Worker:
         backend, events, died = self._backend, self._events, self._loop_died
         lease = self.settings.lease
         self._keeper = LeaseKeeper(backend, self.id, lease=lease, events=events, died=died)
-        self._gates = self._make_gates()
+        self._gates = Gates.of(
+            self._flow,
+            self._tasks,
+            self._lanes,
+            self._keeper.poll,
+            backend.clock,
+            worker=self.id,
+            lease=lease,
+            events=events,
+            died=died,
+        )
         settled = None if self._gates is None else self._gates.left
+        self._batches = Batches(
+            self._executor,
+            self._gates,
+            self._loop,
+            begin=self._begin,
+            end=self._end,
+            died=died,
+        )
         self._settler = Settler(backend, self._keeper, self._loaded, events, died, settled=settled)
         self._poller = Poller(
             backend,
@@ -126,12 +138,14 @@ class Worker:
             self._lanes,
             poll_every=self.settings.poll_every,
             give_back=self._give_back,
+            feeding=Feeding(backend, self._tasks, self._capacities),
             events=events,
             died=died,
             gates=self._gates,
         )
         if self._gates is not None:
             self._gates.freed = self._poller.wake
+            self._gates.resume = self._resume
         self._watch = Watch(
             self._lanes.values(),
             self._timed_out,
@@ -155,32 +169,18 @@ class Worker:
             row_every=max(1.0, lease / 3),
             history=self.settings.history,
             row=self._row,
+            capacities=self._capacities,
             events=events,
             died=died,
         )
-
-    def _make_gates(self) -> Gates | None:
-        """None where nothing is limited, so that such a worker pays nothing."""
-        if self._flow is None or not Gates.wanted(self._flow, self._tasks, self._lanes):
-            return None
-        return Gates(
-            self._flow,
-            self._tasks,
-            self._lanes,
-            self._keeper.poll,
-            self._backend.clock,
-            worker=self.id,
-            lease=self.settings.lease,
-            events=self._events,
-            died=self._loop_died,
-        )
+        self._scheduler = Scheduler(backend, self._schedules, events=events, died=died)
 
     def run(self) -> int:
         """Work until `stop`, SIGTERM or SIGINT, then drain; 0, or 1 after a fatal error."""
-        with on_signals(partial(self._orders.put, "drain"), partial(self._orders.put, "now")):
+        with self._orders.by_signals():
             self.start()
-            while not self._stop.is_set():
-                if self._ordered(1.0) is None:
+            while not self._orders.stopping:
+                if self._orders.next(1.0) is None:
                     self._check_patience()
             self._finish()
         return 0 if self.error is None else 1
@@ -200,53 +200,41 @@ class Worker:
             self._gates.start()
         if polling:
             self._poller.start()
+        self._scheduler.start()
         self._events.emit("worker.started", worker=self.id, queues=self._slots())
 
     def stop(self) -> None:
         """Ask for a drain; returns at once."""
-        self._stop.set()
-        self._orders.put("drain")
+        self._orders.stop()
 
     def join(self) -> None:
         """Drain and end what `start` began."""
-        self._stop.set()
+        self._orders.stop()
         self._finish()
 
-    def run_batch(self, limit: int, skip_tasks: Sequence[str] = ()) -> Batch:
+    def run_batch(self, limit: int, skip_tasks: Sequence[str] = ()) -> Score:
         """Run at most `limit` jobs, as long as any is due, then stop; what became of them.
 
         Jobs that are handed over meanwhile count as due. SIGTERM and SIGINT end it early.
         """
-        batch = Batch(self._events, self.id)
-        with (
-            batch.counting(),
-            on_signals(partial(self._orders.put, "drain"), partial(self._orders.put, "now")),
-        ):
+        score = Score(self._events, self.id)
+        with score.counting(), self._orders.by_signals():
             self.start(polling=False)
             try:
-                self._run_some(limit, skip_tasks)
+                self._poller.work_off(limit, skip_tasks, self._rest)
             finally:
                 self.join()
         if self.error is not None:
             raise self.error
-        return batch
-
-    def _run_some(self, limit: int, skip_tasks: Sequence[str]) -> None:
-        left = limit
-        while not self._stop.is_set():
-            # Asked before the poll: what ends in between may have handed over.
-            busy = bool(self._keeper.held) or any(lane.running for lane in self._lanes.values())
-            claimed = self._poller.fetch(left, skip_tasks)
-            left -= claimed
-            if not claimed:
-                if not busy:
-                    return
-                self._ordered(BATCH_PAUSE)
+        return score
 
     @property
     def ready(self) -> bool:
         """Whether the store answers polls, or did until a moment ago, and no drain is under way."""
-        return not self._stop.is_set() and self._poller.failing_for < READY_WITHIN
+        return not self._orders.stopping and self._poller.failing_for < READY_WITHIN
+
+    def _rest(self) -> bool:
+        return self._orders.next(BATCH_PAUSE) is None and not self._orders.stopping
 
     # -- one job
 
@@ -266,10 +254,9 @@ class Worker:
                 self._end(claim, self._executor.give_back(claim, delay))
                 return True
             claim.started = started = self._monotonic()
-        timeout = claim.job.timeout or task.timeout
-        claim.deadline = None if timeout is None else started + timeout
-        if self._events.wanted("job.started"):
-            self._events.emit("job.started", job=claim.job, worker=self.id)
+        self._begin(claim, task, started)
+        if task.limits.batch is not None:
+            return self._batches.start(claim, task, self._lanes[claim.job.queue])
         if task.is_async:
             claim.on_loop = True
             lane = self._lanes[claim.job.queue]
@@ -281,6 +268,13 @@ class Worker:
             settlement = self._gates.judge(claim, settlement)
         self._end(claim, settlement, helping=not self._backend.capabilities.served)
         return True
+
+    def _begin(self, claim: Claim, task: Task[..., Any], started: float) -> None:
+        timeout = claim.job.timeout or task.timeout
+        claim.started = started
+        claim.deadline = None if timeout is None else started + timeout
+        if self._events.wanted("job.started"):
+            self._events.emit("job.started", job=claim.job, worker=self.id)
 
     async def _run_async(self, claim: Claim, lane: Lane, task: Task[..., Any]) -> None:
         try:
@@ -310,6 +304,10 @@ class Worker:
         lane.disown(claim)
         self._processes.kill(claim)
 
+    def _resume(self, claim: Claim) -> None:
+        for late in self._lanes[claim.job.queue].add([claim]):
+            self._give_back(late)
+
     def _give_back(self, claim: Claim) -> None:
         if claim.end():
             self._settler.add(claim, self._executor.give_back(claim))
@@ -319,10 +317,13 @@ class Worker:
     def _finish(self) -> None:
         deadline = self._backend.clock.monotonic() + self.settings.drain
         self._events.emit("worker.draining", worker=self.id, running=len(self._running()))
+        self._scheduler.stop(self.settings.drain)
         self._poller.stop(self.settings.drain)
         for lane in self._lanes.values():
             for claim in lane.close():
                 self._give_back(claim)
+        for claim in () if self._gates is None else self._gates.waiting:
+            self._give_back(claim)
         # A tenth of the grace time is kept for giving back what does not end by itself.
         self._wait_for_handlers(deadline - max(0.2, self.settings.drain * 0.1))
         for claim in self._running():
@@ -335,17 +336,8 @@ class Worker:
     def _wait_for_handlers(self, until: float) -> None:
         while self._running():
             left = until - self._backend.clock.monotonic()
-            if left <= 0 or self.error is not None or self._ordered(min(0.02, left)) == "now":
+            if left <= 0 or self.error is not None or self._orders.next(min(0.02, left)) == "now":
                 return
-
-    def _ordered(self, timeout: float) -> Order | None:
-        """The next order that comes within `timeout` seconds; any of them means to stop."""
-        try:
-            order = self._orders.get(timeout=timeout)
-        except Empty:
-            return None
-        self._stop.set()
-        return order
 
     def _close(self) -> None:
         for loop in (self._watch, self._watchdog, self._upkeep, self._settler, self._keeper):

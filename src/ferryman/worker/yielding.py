@@ -11,7 +11,7 @@ from ferryman.tasks.aio import offload
 from ferryman.tasks.conversion import encode_result
 
 if TYPE_CHECKING:
-    from ferryman.tasks.flow import Spread
+    from ferryman.tasks.passage import Spread
 
 CHUNK: Final = 100
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ferryman.backends.files import browse, cells
 from ferryman.backends.files.acts import perform, purge
-from ferryman.backends.files.counts import snapshot
+from ferryman.backends.files.counts import depth, snapshot
 from ferryman.backends.files.desk import Desk
 from ferryman.backends.files.diagnosis import diagnose
 from ferryman.backends.files.finish import finish_by_name
@@ -14,7 +15,7 @@ from ferryman.backends.files.heartbeat import heartbeat
 from ferryman.backends.files.pausing import pause_queue, resume_queue
 from ferryman.backends.files.poll import poll
 from ferryman.backends.files.prune import prune
-from ferryman.backends.files.push import push
+from ferryman.backends.files.push import is_new, push
 from ferryman.backends.files.quarantine import troubles
 from ferryman.backends.files.reap import reap
 from ferryman.backends.files.restore import restore
@@ -23,7 +24,9 @@ from ferryman.backends.files.store import Store
 from ferryman.backends.files.watch import Watch
 from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.capabilities import Capabilities
+from ferryman.queue.capacity import NO_LIMITS, push_within
 from ferryman.queue.joining import no_database
+from ferryman.queue.tenancy import refuse_tenants
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job, State
     from ferryman.message import Message
     from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.diagnosis import Finding, Trouble
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.settlement import Receipt, Settlement
@@ -68,14 +72,29 @@ class FileBackend:
         return self._store.clock
 
     def push(
-        self, messages: Sequence[Message], *, connection: object | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        connection: object | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> Sequence[Pushed]:
         if connection is not None:
             raise no_database("file", "push(connection=…)")
+        refuse_tenants(self.capabilities.backend, messages)
         with self._store.verb():
-            pushed = push(self._store, messages)
+            pushed = push_within(
+                limits,
+                messages,
+                partial(push, self._store),
+                depth=partial(depth, self._desk),
+                is_new=partial(is_new, self._store),
+            )
         self._watch.ring()
         return pushed
+
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
+        with self._store.verb():
+            return depth(self._desk, queue, most, tenant)
 
     def poll(
         self,

@@ -9,6 +9,7 @@ from ferryman.backends.files.hints import parse_bucket
 from ferryman.backends.files.line import facts_of
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.reading import find_in
+from ferryman.errors import Unsupported
 from ferryman.job import State
 from ferryman.queue.answers import QueueCounts, Snapshot
 
@@ -33,12 +34,33 @@ def snapshot(desk: Desk) -> Snapshot:
     return Snapshot(now, {each.queue: each for each in counts if each.states or each.paused})
 
 
+def depth(desk: Desk, queue: str, most: int, tenant: str | None = None) -> int:
+    """How many pending jobs a queue has, due or not, at most `most`."""
+    if tenant is not None:
+        raise Unsupported(
+            "queues of files know no tenants: count the queue, or use sqlite:// or postgresql://"
+        )
+    store = desk.store
+    leased = {place.name for place in desk.index.all() if place.queue == queue}
+    return min(most, _pending(store, store.folders(queue), leased)[0])
+
+
 def _count(store: Store, queue: str, leased: set[str], now: float) -> QueueCounts:
     folders = store.folders(queue)
     states = {
         state: sum(1 for name in store.disk.names(folder) or () if name.endswith(".json"))
         for state, folder in folders.ends.items()
     }
+    states[State.PENDING], unfinished = _pending(store, folders, leased)
+    states |= unfinished
+    scheduled = _scheduled(store, folders, now) if states[State.PENDING] else 0
+    stopped = store.disk.exists(folders.paused)
+    present = {state: number for state, number in states.items() if number}
+    return QueueCounts(queue, present, scheduled, stopped)
+
+
+def _pending(store: Store, folders: Folders, leased: set[str]) -> tuple[int, dict[State, int]]:
+    """How many jobs are pending, and how many are unfinished otherwise."""
     waiting = set(store.disk.names(folders.pending) or ())
     unfinished: dict[State, int] = {State.PROCESSING: 0, State.PAUSED: 0}
     paused = set(store.disk.names(folders.paused_jobs) or ())
@@ -49,12 +71,7 @@ def _count(store: Store, queue: str, leased: set[str], now: float) -> QueueCount
             waiting.discard(name)
         elif state is None or state.terminal:
             waiting.discard(name)
-    states |= unfinished
-    states[State.PENDING] = len(waiting)
-    scheduled = _scheduled(store, folders, now) if waiting else 0
-    stopped = store.disk.exists(folders.paused)
-    present = {state: number for state, number in states.items() if number}
-    return QueueCounts(queue, present, scheduled, stopped)
+    return len(waiting), unfinished
 
 
 def _state(store: Store, folders: Folders, name: str) -> State | None:

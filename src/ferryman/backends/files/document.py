@@ -89,7 +89,7 @@ def _work(row: Row) -> str:
         text += f',\n  "deadline": "{text_of(row.deadline)}"'
     if row.key is not None:
         text += f',\n  "key": {quoted(row.key)}'
-    for name in ("backoff", "timeout", "correlation_id"):
+    for name in ("backoff", "timeout", "correlation_id", "tenant"):
         value = getattr(row, name)
         if value is not None:
             text += f',\n  "{name}": {_json(value)}'
@@ -220,6 +220,7 @@ def _read(facts: Mapping[str, Any], queue: str, job_id: str) -> Row:
     row.backoff = facts.get("backoff")
     row.timeout = facts.get("timeout")
     row.correlation_id = facts.get("correlation_id")
+    row.tenant = facts.get("tenant")
     row.meta = facts.get("meta") or None
     row.revision = facts.get("revision", 0)
     if "fence" in facts or "errors" in facts or "attempts" in facts:
@@ -245,6 +246,7 @@ def check(row: Row) -> None:
             timeout=row.timeout,
             correlation_id=row.correlation_id,
             meta=row.meta or {},
+            tenant=row.tenant,
         )
     except InvalidMessage as error:
         raise Unreadable(str(error)) from None

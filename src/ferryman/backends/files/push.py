@@ -25,6 +25,16 @@ if TYPE_CHECKING:
 _TRIES: Final = 20
 
 
+def is_new(store: Store, message: Message) -> bool:
+    """Whether `push` would make a job of its own of this message now."""
+    if find(store, message.id) is not None:
+        return False
+    if message.key is None:
+        return True
+    with Key(store, store.make_queue(message.queue), message.key) as key:
+        return key.holder(message.unique, store.now()) is None
+
+
 def push(store: Store, messages: Sequence[Message]) -> list[Pushed]:
     """Each message by the rules of the contract, those before it in the batch seen."""
     if len(messages) == 1 and messages[0].key is None and not messages[0].replace:

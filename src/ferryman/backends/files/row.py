@@ -61,6 +61,7 @@ class Row:
         "state",
         "stored_checkpoint",
         "task",
+        "tenant",
         "timeout",
         "version",
         "worker",
@@ -90,6 +91,7 @@ class Row:
         self.backoff: str | None = None
         self.timeout: float | None = None
         self.correlation_id: str | None = None
+        self.tenant: str | None = None
         self.meta: Mapping[str, str] | None = None
         self.percent: float | None = None
         self.note: str | None = None
@@ -142,6 +144,7 @@ class Row:
         self.backoff = message.backoff
         self.timeout = message.timeout
         self.correlation_id = message.correlation_id
+        self.tenant = message.tenant
         self.meta = message.meta or None
 
     def start_anew(self) -> None:

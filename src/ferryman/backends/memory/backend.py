@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ferryman.backends.memory import endings, upkeep
 from ferryman.backends.memory.acts import perform
 from ferryman.backends.memory.cells import Cells
-from ferryman.backends.memory.intake import accept, take_in
+from ferryman.backends.memory.intake import accept, is_new, take_in
 from ferryman.backends.memory.store import Store
 from ferryman.clock import SystemClock
 from ferryman.errors import InvalidFilter
@@ -20,6 +20,7 @@ from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
 from ferryman.queue.arrival import arrive
 from ferryman.queue.capabilities import Capabilities
+from ferryman.queue.capacity import NO_LIMITS, push_within
 from ferryman.queue.heartbeat import Beat, Pulse
 from ferryman.queue.joining import no_database
 
@@ -30,10 +31,17 @@ if TYPE_CHECKING:
     from ferryman.clock import Clock
     from ferryman.filter import Filter
     from ferryman.message import Message
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.settlement import Receipt, Settlement
 
 CAPABILITIES: Final = Capabilities(
-    backend="memory", durable=False, shared=False, order="strict", transactional_push=False
+    backend="memory",
+    durable=False,
+    shared=False,
+    order="strict",
+    transactional_push=False,
+    exact_capacity=True,
+    tenants=True,
 )
 
 
@@ -62,15 +70,33 @@ class MemoryBackend:
     # -- producers and workers
 
     def push(
-        self, messages: Sequence[Message], *, connection: object | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        connection: object | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> Sequence[Pushed]:
         if connection is not None:
             raise no_database("memory", "push(connection=…)")
         with self._changed:
             now = self._clock.now()
-            pushed = [accept(self._store, message, now) for message in messages]
+            store = self._store
+            if limits:
+                pushed = push_within(
+                    limits,
+                    messages,
+                    lambda allowed: [accept(store, message, now) for message in allowed],
+                    depth=store.depth,
+                    is_new=lambda message: is_new(store, message, now),
+                )
+            else:
+                pushed = [accept(store, message, now) for message in messages]
             self._changed.notify_all()
         return pushed
+
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
+        with self._changed:
+            return self._store.depth(queue, most, tenant)
 
     def poll(
         self,

@@ -35,9 +35,11 @@ class Heap:
     def __len__(self) -> int:
         return len(self._entries) + len(self._in_order) - self._dropped
 
-    def push(self, row: Row, first: float, second: float = 0, third: float = 0) -> Entry:
-        """Add a row by up to three numbers; the entry is what `drop` takes."""
-        entry: Entry = [first, second, third, next(_numbers), row]
+    def push(
+        self, row: Row, first: float, second: float = 0, third: float = 0, fourth: float = 0
+    ) -> Entry:
+        """Add a row by up to four numbers; the entry is what `drop` takes."""
+        entry: Entry = [first, second, third, fourth, next(_numbers), row]
         in_order = self._in_order
         if not in_order or in_order[-1] < entry:
             in_order.append(entry)

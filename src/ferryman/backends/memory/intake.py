@@ -35,6 +35,14 @@ def accept(store: Store, message: Message, now: float) -> Pushed:
     return make_pushed(message.id, "created")
 
 
+def is_new(store: Store, message: Message, now: float) -> bool:
+    """Whether `accept` would make a row for this message."""
+    if message.id in store.rows:
+        return False
+    holder = message.key and store.keys.holder(message.queue, message.key, message.unique, now)
+    return not holder
+
+
 def take_in(store: Store, job: Job, now: float) -> Pushed:
     """Write one job by the rules of `restore`: it never changes a row that is there."""
     row = store.rows.get(job.id)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ferryman.backends.memory.heaps import Heap
+from ferryman.backends.memory.turns import Turns
 from ferryman.job import State
 from ferryman.queue.answers import QueueCounts
 
@@ -21,33 +23,47 @@ class Line:
     order, one heap for each task: a poll that skips a task leaves its jobs untouched.
     """
 
-    __slots__ = ("_ready", "_scheduled", "counts", "name", "paused")
+    __slots__ = ("_ready", "_scheduled", "_turns", "counts", "name", "paused", "tenants")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.paused = False
         self.counts = dict.fromkeys(State, 0)
+        self.tenants: Counter[str] = Counter()
         self._ready: dict[str, Heap] = {}
         self._scheduled = Heap()
+        self._turns = Turns()
 
     def add(self, row: Row, now: float) -> None:
         """Let a pending row stand in line."""
         if row.ready_at > now:
+            row.tenant_turn = 0
             row.heap = self._scheduled
             row.place = row.heap.push(row, row.ready_at, row.seq)
             return
         message = row.message
+        if message.tenant is not None:
+            self._turns.join(row, message.priority, message.tenant)
         heap = self._ready.get(message.task)
         if heap is None:
             heap = self._ready[message.task] = Heap()
         row.heap = heap
-        row.place = heap.push(row, -message.priority, row.ready_at, row.seq)
+        row.place = heap.push(row, -message.priority, row.tenant_turn, row.ready_at, row.seq)
+
+    def count_tenant(self, tenant: str, n: int) -> None:
+        """Count a pending row of a tenant, or count it no longer."""
+        self.tenants[tenant] += n
+        if not self.tenants[tenant]:
+            del self.tenants[tenant]
 
     def remove(self, row: Row) -> None:
         """Take a row out of the line, if it stands there."""
         if row.heap is not None and row.place is not None:
             row.heap.drop(row.place)
             row.heap = row.place = None
+            if row.tenant_turn:
+                self._turns.leave(row.message.priority, row.message.tenant)
+                row.tenant_turn = 0
 
     def take(self, limit: int, now: float, skip_tasks: Collection[str]) -> list[Row]:
         """Remove the first `limit` rows that may be claimed, in order."""
@@ -61,7 +77,11 @@ class Line:
             row = heap.pop()
             if not heap:
                 heaps.remove(heap)
+            if row is not None and row.tenant_turn:
+                self._turns.leave(row.message.priority, row.message.tenant)
             if row is not None and self._claimable(row, now):
+                if row.tenant_turn:
+                    self._turns.claim(row.message.priority, row.tenant_turn)
                 taken.append(row)
         return taken
 

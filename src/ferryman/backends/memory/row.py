@@ -30,7 +30,7 @@ class Row:
         *("worker", "turn", "heartbeat_at", "expires_at", "asked"),
         *("last_end", "last_fence", "last_worker"),
         *("meta", "percent", "note", "stored_checkpoint", "result", "error", "errors", "logs"),
-        *("heap", "place", "alarm"),
+        *("heap", "place", "alarm", "tenant_turn"),
     )
 
     def __init__(self, message: Message, seq: int, now: float) -> None:
@@ -64,6 +64,7 @@ class Row:
         self.place: Entry | None
         self.alarm: Entry | None
         self.heap = self.place = self.alarm = None
+        self.tenant_turn = 0
         self.adopt(message, now)
 
     @classmethod
@@ -130,7 +131,7 @@ _RECORDED = (
 
 _IN_MESSAGE = (
     *("queue", "task", "body", "version", "priority", "key", "max_attempts"),
-    *("backoff", "timeout", "correlation_id"),
+    *("backoff", "timeout", "correlation_id", "tenant"),
 )
 
 # meta is copied, because a row's is its own.

@@ -42,6 +42,13 @@ class Store:
             line = self.lines[queue] = Line(queue)
         return line
 
+    def depth(self, queue: str, most: int, tenant: str | None) -> int:
+        """How many pending rows a queue has, or a tenant of it, at most `most`."""
+        line = self.lines.get(queue)
+        if line is None:
+            return 0
+        return min(most, line.counts[PENDING] if tenant is None else line.tenants[tenant])
+
     def add(self, message: Message, now: float) -> Row:
         """A new pending row at the end of the push order."""
         self._seq += 1
@@ -100,6 +107,8 @@ class Store:
         for row in rows:
             if row.alarm is not None:
                 self._disarm(row)
+            if row.message.tenant is not None:
+                line.count_tenant(row.message.tenant, -1)
             row.state = PROCESSING
             row.fence += 1
             row.attempts += 1
@@ -114,6 +123,8 @@ class Store:
         self._leave(row)
         row.state = state
         row.heartbeat_at = row.expires_at = row.asked = None
+        if state is not PENDING:
+            row.tenant_turn = 0
         if row.message.key is not None:
             self.keys.move(row)
         self._enter(row, now)
@@ -143,6 +154,8 @@ class Store:
         if row.deadline is not None:
             row.alarm = self.deadlines.push(row, row.deadline)
         if row.state is PENDING:
+            if row.message.tenant is not None:
+                line.count_tenant(row.message.tenant, 1)
             line.add(row, now)
 
     def _leave(self, row: Row) -> None:
@@ -155,6 +168,8 @@ class Store:
             if not claims:
                 del self.claims[worker]
         elif row.state in WAITING:
+            if row.state is PENDING and row.message.tenant is not None:
+                line.count_tenant(row.message.tenant, -1)
             line.remove(row)
             self._disarm(row)
         else:

@@ -25,6 +25,7 @@ from ferryman.job import State
 from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.answers import Cell, Pushed
 from ferryman.queue.capabilities import Capabilities
+from ferryman.queue.capacity import NO_LIMITS
 from ferryman.queue.settlement import make_receipt
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job
     from ferryman.message import Message
     from ferryman.queue.answers import Acted, Page, Reaped, Snapshot
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.diagnosis import Finding
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.joining import Statement, Style
@@ -64,6 +66,7 @@ class PostgresqlBackend:
             order="strict per claim",
             transactional_push=True,
             served=True,
+            tenants=True,
         )
         # A database that cannot be used is better known now than at the first job.
         with self._database.lent():
@@ -78,18 +81,29 @@ class PostgresqlBackend:
         return self._database.clock
 
     def push(
-        self, messages: Sequence[Message], *, connection: object | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        connection: object | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> Sequence[Pushed]:
         if not messages:
             return []
         if connection is not None:
             with joined(connection, self._database) as tx:
-                pushed = push(tx, messages)
+                pushed = push(tx, messages, limits)
                 tx.announce()
                 return pushed
+        if limits:
+            return self._database.transact(lambda tx: push(tx, messages, limits))
         if len(messages) == 1 and is_plain(messages[0]) and self._push_one(messages[0]):
             return [Pushed(messages[0].id, "created")]
         return self._database.transact(lambda tx: push(tx, messages))
+
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
+        values = {"queue": queue, "tenant": tenant, "most": most}
+        [(found,)] = self._database.read("depth", values)
+        return int(found)
 
     def poll(
         self,

@@ -32,6 +32,9 @@ _LASTING: Final = {
     "3F000": "does not hold Ferryman's schema any more: it was dropped",
 }
 _ENDED: Final = ("57P", "08")
+# Without a code: the connection went away; the second kind is what the driver says in a pipeline,
+# when an answer that had to come did not.
+_LOST: Final = (psycopg.OperationalError, psycopg.InternalError)
 # libpq gives no code when a connection cannot be made.
 _REFUSALS: Final = {
     "28": re.compile(r"authentication failed|no password supplied|role .* does not exist|pg_hba"),
@@ -57,7 +60,7 @@ def translate(error: psycopg.Error, name: str, *, writing: bool = False) -> Exce
         for known, meaning in _PASSING.items():
             if code.startswith(known):
                 return BackendUnavailable(f"{name} {meaning} ({reason}); nothing was written")
-    if not ended or not isinstance(error, psycopg.OperationalError):
+    if not ended or not isinstance(error, _LOST):
         return error  # a mistake of ours: it must surface as what it is
     if writing:
         return OutcomeUnknown(

@@ -63,7 +63,11 @@ class Floors:
                 self._set(jobs, seconds)
 
     def _set(self, jobs: Sequence[Job], seconds: float) -> None:
+        # Tenants in turn are not claimed in the order of `ready_at`.
+        fair = {job.queue for job in jobs if job.tenant is not None}
         for job in jobs:
+            if job.queue in fair:
+                continue
             first = min(job.ready_at - SLACK, self._floors.get(job.queue, math.inf))
             self._floors[job.queue] = first
         self._tried_against = seconds

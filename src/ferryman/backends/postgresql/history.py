@@ -22,7 +22,8 @@ def pause_queue(tx: Transaction, queue: str) -> None:
 
 
 def resume_queue(tx: Transaction, queue: str) -> None:
-    """Allow claims again."""
+    """Allow claims again: a poll under way, which has its moment already, still finds it paused."""
+    tx.run("lock_queue", {"queue": queue})
     tx.run("resume_queue", {"queue": queue})
     tx.awakens.add(queue)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from ferryman.backends.sql.rows import claim_order, job_of
+from ferryman.backends.sql.rows import job_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -43,7 +43,6 @@ def poll(
     rows = database.write("poll", values)
     if not rows and floors.lift():
         rows = database.write("poll", values | {"floors": floors.of(wanted)})
-    # The database answers in an order of its own.
-    jobs = [job_of(row) for row in sorted(rows, key=claim_order)]
+    jobs = [job_of(row) for row in rows]
     floors.learn(jobs, time.monotonic() - started)
     return jobs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import compress, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -9,17 +10,20 @@ from typing import TYPE_CHECKING, Any, Final
 import psycopg
 
 from ferryman.backends.postgresql.known import Known
+from ferryman.backends.postgresql.turns import in_turn
 from ferryman.backends.sql.rows import meta_text
 from ferryman.errors import InvalidMessage
 from ferryman.frozen import maker
 from ferryman.job import WAITING, State
 from ferryman.queue.answers import Pushed
+from ferryman.queue.capacity import NO_LIMITS, push_within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferryman.backends.postgresql.transaction import Transaction
     from ferryman.message import Message
+    from ferryman.queue.capacity import Limits
 
 # From here on a stream is quicker than calls, even though it has to be begun and ended.
 MANY: Final = 20
@@ -34,12 +38,20 @@ _ALL: Final = [str(state) for state in State]
 _LONG_AGO: Final = -1.0
 
 
-def push(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
+def push(tx: Transaction, messages: Sequence[Message], limits: Limits = NO_LIMITS) -> list[Pushed]:
     """What became of each message, in order."""
+    if limits:
+        return push_within(
+            limits,
+            messages,
+            partial(push, tx),
+            depth=partial(_depth, tx),
+            is_new=partial(_is_new, tx),
+        )
     # Before any row: whoever locks in this order cannot wait in a circle.
     lock_keys(tx, [(m.queue, m.key) for m in messages if m.key is not None])
     pushed: list[Pushed] = []
-    for plain, group in groupby(messages, is_plain):
+    for (plain, _), group in groupby(messages, _kind):
         run = list(group)
         if plain:
             pushed += _push_plain(tx, run)
@@ -48,9 +60,25 @@ def push(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
     return pushed
 
 
+def _depth(tx: Transaction, queue: str, most: int, tenant: str | None) -> int:
+    [(found,)] = tx.rows("depth", {"queue": queue, "tenant": tenant, "most": most})
+    return int(found)
+
+
+def _is_new(tx: Transaction, message: Message) -> bool:
+    if tx.row("find", {"id": message.id}) is not None:
+        return False
+    return message.key is None or _held_by(tx, message, message.key) is None
+
+
 def is_plain(message: Message) -> bool:
-    """Whether nothing but its id can collide."""
-    return message.key is None and not message.replace
+    """Whether nothing but its id can collide, and it has no tenant."""
+    return message.key is None and not message.replace and message.tenant is None
+
+
+def _kind(message: Message) -> tuple[bool, bool]:
+    """Whether nothing but its id can collide, and whether it has a tenant."""
+    return message.key is None and not message.replace, message.tenant is not None
 
 
 def statement(message: Message) -> str:
@@ -66,7 +94,9 @@ def call(
     """The values of push.sql, or of push_bare.sql."""
     if bare:
         return (*_made(message), announce, now)
+    tenant = () if message.tenant is None else (message.tenant,)
     return (
+        *tenant,
         *_made(message),
         message.delay,
         message.ready_at,
@@ -96,7 +126,8 @@ def _push_plain(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
     if len(messages) >= MANY and not tx.fixed and _copied(tx, messages):
         tx.awakens.update({message.queue for message in messages})
         return [_make_pushed(message.id, "created") for message in messages]
-    created = tx.ask_many("push", [call(message, tx.now) for message in messages])
+    name = _statement(messages[0])
+    created = tx.ask_many(name, [call(message, tx.now) for message in messages])
     tx.awakens.update(message.queue for message in compress(messages, created))
     if all(created):
         return [_make_pushed(message.id, "created") for message in messages]
@@ -107,7 +138,11 @@ def _copied(tx: Transaction, messages: Sequence[Message]) -> bool:
     """Stream all of them, or change nothing if any id is known."""
     tx.savepoint()
     try:
-        tx.copy("copy", [_row(message, tx.now) for message in messages])
+        rows = [_row(message, tx.now) for message in messages]
+        if messages[0].tenant is None:
+            tx.copy("copy", rows)
+        else:
+            tx.copy("copy_in_turn", in_turn(tx, messages, rows))
     except psycopg.errors.UniqueViolation:
         tx.back_to_savepoint()
         return False
@@ -116,6 +151,10 @@ def _copied(tx: Transaction, messages: Sequence[Message]) -> bool:
         return True
     tx.back_to_savepoint()
     return False
+
+
+def _statement(message: Message) -> str:
+    return "push" if message.tenant is None else "push_in_turn"
 
 
 def _sort_out(
@@ -146,7 +185,7 @@ def _push_one(tx: Transaction, message: Message) -> Pushed:
 
 def _create(tx: Transaction, message: Message) -> bool:
     # Dated after the look for its key: whoever held that may have ended since we began.
-    [(created,)] = tx.rows("push", call(message, tx.given_now))
+    [(created,)] = tx.rows(_statement(message), call(message, tx.given_now))
     if created:
         tx.awakens.add(message.queue)
     return bool(created)
@@ -172,8 +211,7 @@ def _known_key(tx: Transaction, message: Message) -> Pushed | None:
     if message.key is None:
         return None
     while True:
-        states, since = _looked_at(message, tx.now)
-        known = _same_key(tx, message.queue, message.key, states, since)
+        known = _held_by(tx, message, message.key)
         if known is None:
             return None
         if message.unique != "replace":
@@ -181,6 +219,11 @@ def _known_key(tx: Transaction, message: Message) -> Pushed | None:
         if _replace(tx, known, message):
             return Pushed(known.id, "replaced")
         # It was claimed or deleted meanwhile: look again.
+
+
+def _held_by(tx: Transaction, message: Message, key: str) -> Known | None:
+    states, since = _looked_at(message, tx.now)
+    return _same_key(tx, message.queue, key, states, since)
 
 
 def _looked_at(message: Message, now: float) -> tuple[list[str], float]:
@@ -218,6 +261,7 @@ def _replace(tx: Transaction, known: Known, message: Message) -> bool:
         "correlation_id": message.correlation_id,
         "body": message.body,
         "meta": meta_text(message.meta),
+        "tenant": message.tenant,
         "ready_at": ready_at,
         "scheduled": ready_at > tx.now,
         "deadline": None if message.expires is None else tx.now + message.expires,

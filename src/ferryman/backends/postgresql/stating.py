@@ -19,6 +19,8 @@ def push_statement(message: Message, location: Location, style: Style) -> Statem
     if message.replace or (message.key is not None and message.unique != "unfinished"):
         option = "replace" if message.replace else "unique"
         raise InvalidMessage(option, "is not for statements: push with connection= instead")
+    if message.tenant is not None:
+        raise InvalidMessage("tenant", "is not for statements: push with connection= instead")
     options = {name: value for name, value in _options(message).items() if value is not None}
     casts = {"body": "::json", "meta": "::jsonb"}
     calls = [

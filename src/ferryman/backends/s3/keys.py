@@ -64,6 +64,10 @@ class Key:
                 return None
         raise self._crowded()
 
+    def holder(self, unique: Unique, job_id: str) -> Sight | None:
+        """The newest job that stands in the way of this one, if it were pushed now."""
+        return self._holder(self._read(), unique, job_id)
+
     def add(self, job_id: str, created_at: float) -> None:
         """Write down that a job which exists has the key, whoever else has it."""
         for _ in range(_TRIES):

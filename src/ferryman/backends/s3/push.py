@@ -12,7 +12,7 @@ from ferryman.backends.s3.entry import enter, enter_text
 from ferryman.backends.s3.hold import task_object
 from ferryman.backends.s3.keys import Key
 from ferryman.backends.s3.replace import replace
-from ferryman.backends.s3.sight import Sight, check_id, see, see_task
+from ferryman.backends.s3.sight import Sight, check_id, find, see, see_task
 from ferryman.errors import BackendUnavailable
 from ferryman.job import WAITING
 from ferryman.queue.answers import Pushed
@@ -39,6 +39,17 @@ def push(
         numbered = [(message, next(places)) for message in run]
         answers += node.each(partial(_push, node, node.store.now()), numbered)
     return answers
+
+
+def is_new(node: Node, message: Message) -> bool:
+    """Whether `push` would make a job of its own of this message now."""
+    sight = find(node, message.id)
+    if sight is not None and not sight.gone:
+        return False
+    if message.key is None:
+        return True
+    key = Key(node, message.queue, message.key)
+    return key.holder(message.unique, message.id) is None
 
 
 def number(node: Node, messages: Sequence[Message]) -> Sequence[int]:

@@ -24,6 +24,7 @@ from ferryman.backends.s3.sync import LOOK, Passed
 from ferryman.clock import SystemClock
 from ferryman.errors import BackendUnavailable
 from ferryman.job import State
+from ferryman.queue.capacity import NO_LIMITS
 from ferryman.queue.joining import no_database
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from ferryman.message import Message
     from ferryman.queue.answers import Acted, Pushed
     from ferryman.queue.capabilities import Capabilities
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.diagnosis import Finding
     from ferryman.queue.settlement import Receipt, Settlement
 
@@ -84,13 +86,17 @@ class RelaxedBackend(FileBackend):
         )
 
     def push(
-        self, messages: Sequence[Message], *, connection: object | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        connection: object | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> Sequence[Pushed]:
         if connection is not None:
             raise no_database("s3 relaxed", "push(connection=…)")
         with self._store.verb():
             before = self._where([message.id for message in messages if message.replace])
-        pushed = super().push(messages)
+        pushed = super().push(messages, limits=limits)
         # A replaced job may have moved to another queue.
         self._forget(before.items())
         self._carry(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files import browse
-from ferryman.backends.files.counts import snapshot
+from ferryman.backends.files.counts import depth, snapshot
 from ferryman.backends.files.quarantine import troubles
 from ferryman.backends.s3.acts import perform, purge
 from ferryman.backends.s3.diagnosis import diagnose
@@ -15,7 +16,7 @@ from ferryman.backends.s3.history import prune
 from ferryman.backends.s3.node import Node, mirror_desk
 from ferryman.backends.s3.opening import prepare, root_of
 from ferryman.backends.s3.poll import poll
-from ferryman.backends.s3.push import push
+from ferryman.backends.s3.push import is_new, push
 from ferryman.backends.s3.reap import reap
 from ferryman.backends.s3.restore import restore
 from ferryman.backends.s3.settle import settle
@@ -25,7 +26,9 @@ from ferryman.backends.s3.watch import Watch
 from ferryman.clock import SystemClock
 from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.capabilities import Capabilities
+from ferryman.queue.capacity import NO_LIMITS, push_within
 from ferryman.queue.joining import no_database
+from ferryman.queue.tenancy import refuse_tenants
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job, State
     from ferryman.message import Message
     from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.diagnosis import Finding, Trouble
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.settlement import Receipt, Settlement
@@ -75,14 +79,30 @@ class StrictBackend:
         return self._node.clock
 
     def push(
-        self, messages: Sequence[Message], *, connection: object | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        connection: object | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> Sequence[Pushed]:
         if connection is not None:
             raise no_database("s3", "push(connection=…)")
+        refuse_tenants(self.capabilities.backend, messages)
         with self._node.timed():
-            pushed = push(self._node, messages)
+            pushed = push_within(
+                limits,
+                messages,
+                partial(push, self._node),
+                depth=partial(depth, self._node.desk),
+                is_new=partial(is_new, self._node),
+            )
         self._watch.ring()
         return pushed
+
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
+        with self._node.store.verb():
+            self._look_around()
+            return depth(self._node.desk, queue, most, tenant)
 
     def poll(
         self,

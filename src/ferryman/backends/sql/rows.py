@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 COLUMNS: Final = tuple(
     field.name for field in fields(Job) if field.name not in ("errors", "logs", "run")
 )
-PRIORITY: Final = COLUMNS.index("priority")
-READY_AT: Final = COLUMNS.index("ready_at")
 SEQ: Final = COLUMNS.index("seq")
 STATES: Final = {str(state): state for state in State}
 
@@ -56,6 +54,7 @@ def job_of(
         job.timeout,
         job.correlation_id,
         meta,
+        job.tenant,
         job.percent,
         job.note,
         job.stored_checkpoint,
@@ -69,11 +68,6 @@ def job_of(
     job.run = None
     job.__class__ = Job  # type: ignore[assignment]
     return cast("Job", job)
-
-
-def claim_order(row: Sequence[Any]) -> tuple[int, float, int]:
-    """The promised order within a queue, as a sort key for rows of `COLUMNS`."""
-    return -row[PRIORITY], row[READY_AT], row[SEQ]
 
 
 def meta_text(meta: Mapping[str, str]) -> str | None:

@@ -12,7 +12,7 @@ from ferryman.backends.sqlite.heartbeat import heartbeat
 from ferryman.backends.sqlite.joined import joined
 from ferryman.backends.sqlite.operators import operate
 from ferryman.backends.sqlite.poll import claimable, poll, read_claimed
-from ferryman.backends.sqlite.push import push
+from ferryman.backends.sqlite.push import depth, push
 from ferryman.backends.sqlite.reap import reap
 from ferryman.backends.sqlite.restore import restore
 from ferryman.backends.sqlite.settle import ack_all, completed, is_plain_ack, settle
@@ -22,6 +22,7 @@ from ferryman.backends.sqlite.watch import Watch
 from ferryman.backends.sqlite.writing import Writing
 from ferryman.lifecycle import Act, check_prunable
 from ferryman.queue.capabilities import Capabilities
+from ferryman.queue.capacity import NO_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job, State
     from ferryman.message import Message
     from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.diagnosis import Finding
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.ledger import Notice
@@ -55,6 +57,8 @@ class SqliteBackend:
             shared=True,
             order="strict",
             transactional_push=True,
+            exact_capacity=True,
+            tenants=True,
         )
         # A file that cannot be used is better known now than at the first job.
         with self._database.peeking():
@@ -69,15 +73,23 @@ class SqliteBackend:
         return self._clock
 
     def push(
-        self, messages: Sequence[Message], *, connection: object | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        connection: object | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> Sequence[Pushed]:
         if not messages:
             return []
         if connection is not None:
             with self._joined(connection) as tx:
-                return push(tx, messages)
+                return push(tx, messages, limits)
         with self._writing() as tx:
-            return push(tx, messages)
+            return push(tx, messages, limits)
+
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
+        with self._database.peeking() as connection:
+            return depth(connection.execute, queue, most, tenant)
 
     def poll(
         self,

@@ -9,6 +9,7 @@ from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.history import forget
 from ferryman.backends.sqlite.known import Known
 from ferryman.backends.sqlite.push import key_is_taken
+from ferryman.backends.sqlite.turns import give_turns
 from ferryman.errors import JobNotFound, NotAllowed
 from ferryman.job import State
 from ferryman.lifecycle import Act, act
@@ -51,6 +52,8 @@ def _move(tx: Transaction, verb: Act, job: Known, after: State) -> None:
     tx.run(verb.value, {"seq": job.seq, "now": tx.now, "scheduled": scheduled})
     tx.tally.move(job.queue, job.state, after)
     tx.tally.add(job.queue, SCHEDULED, scheduled - job.scheduled)
+    if after is State.PENDING:
+        give_turns(tx, job.queue)
 
 
 def _check_key(tx: Transaction, job: Known) -> None:

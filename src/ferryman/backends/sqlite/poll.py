@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ferryman.backends.sql.rows import job_of
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.transaction import SQL
+from ferryman.backends.sqlite.turns import give_turns
 from ferryman.job import State
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from ferryman.backends.sqlite.transaction import Transaction
     from ferryman.job import Job
 
-Due: TypeAlias = tuple[int, float, int, int]
-"""A job that may be claimed: priority, ready_at, seq, and its fence so far."""
+Due: TypeAlias = tuple[int, int, float, int, int]
+"""A job that may be claimed: priority, turn of its tenant, ready_at, seq, its fence so far."""
 
 
 def poll(
@@ -54,6 +55,8 @@ def take(
         values = {"worker": worker, "turn": turn, "now": tx.now, "expires_at": tx.now + lease}
         tx.run("lease", {**values, "seqs": _seqs(due)})
         tx.tally.move(queue, State.PENDING, State.PROCESSING, len(due))
+        if turns := {priority: tenant_turn for priority, tenant_turn, *_ in due if tenant_turn}:
+            tx.run_many("claim_turn", [(queue, *each) for each in turns.items()])
 
 
 def read_claimed(connection: sqlite3.Connection, worker: str, claimed: Sequence[Due]) -> list[Job]:
@@ -65,12 +68,12 @@ def read_claimed(connection: sqlite3.Connection, worker: str, claimed: Sequence[
     values = {"worker": worker, "seqs": _seqs(claimed)}
     jobs = [job_of(row) for row in connection.execute(SQL["claimed"], values).fetchall()]
     found = {(job.seq, job.fence): job for job in jobs}
-    ours = (found.get((seq, fence + 1)) for _, _, seq, fence in claimed)
+    ours = (found.get((seq, fence + 1)) for *_, seq, fence in claimed)
     return [job for job in ours if job is not None]
 
 
 def _seqs(due: Sequence[Due]) -> str:
-    return json.dumps([seq for _, _, seq, _ in due])
+    return json.dumps([seq for *_, seq, _ in due])
 
 
 def _ready_tasks(tx: Transaction, queue: str) -> set[str]:
@@ -90,9 +93,9 @@ def _first(tx: Transaction, tasks: set[str], limit: int, values: Mapping[str, An
     return list(islice(merge(*ready, key=_order), limit))
 
 
-def _order(due: Due) -> tuple[int, float, int]:
-    priority, ready_at, seq, _ = due
-    return -priority, ready_at, seq
+def _order(due: Due) -> tuple[int, int, float, int]:
+    priority, tenant_turn, ready_at, seq, _ = due
+    return -priority, tenant_turn, ready_at, seq
 
 
 def _ready(tx: Transaction, chunk: int, values: Mapping[str, Any]) -> Iterator[Due]:
@@ -108,6 +111,7 @@ def promote(tx: Transaction, queue: str) -> None:
     promoted = tx.run("promote", {"queue": queue, "now": tx.now}).rowcount
     if promoted:
         tx.tally.add(queue, SCHEDULED, -promoted)
+        give_turns(tx, queue)
 
 
 def claimable(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -11,20 +12,25 @@ from ferryman.backends.sql.rows import meta_text
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.known import Known
 from ferryman.backends.sqlite.meta import add_meta, drop_meta
+from ferryman.backends.sqlite.transaction import SQL
+from ferryman.backends.sqlite.turns import give_turns
 from ferryman.job import WAITING, State
 from ferryman.queue.answers import Pushed, make_pushed
+from ferryman.queue.capacity import NO_LIMITS, push_within
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import sqlite3
+    from collections.abc import Callable, Mapping, Sequence
 
     from ferryman.backends.sqlite.transaction import Transaction
     from ferryman.message import Message
+    from ferryman.queue.capacity import Limits
 
 # In the order of push.sql: what is taken over as it is, what the store adds, what may be missing.
 _FIELDS: Final = ("id", "queue", "task", "version", "priority", "max_attempts", "body")
 _OWN: Final = ("created_at", "ready_at", "scheduled")
 _OPTIONAL: Final = ("key", "backoff", "correlation_id", "meta", "timeout", "deadline")
-_COLUMNS: Final = (*_FIELDS, *_OWN, *_OPTIONAL)
+_COLUMNS: Final = (*_FIELDS, *_OWN, *_OPTIONAL, "tenant")
 _QUEUE: Final = _COLUMNS.index("queue")
 _SCHEDULED: Final = _COLUMNS.index("scheduled")
 _taken_over = attrgetter(*_FIELDS)
@@ -36,15 +42,36 @@ _ALL: Final = json.dumps(list(State))
 _LONG_AGO: Final = -1.0
 
 
-def push(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
+def push(tx: Transaction, messages: Sequence[Message], limits: Limits = NO_LIMITS) -> list[Pushed]:
     """What became of each message, in order."""
+    if limits:
+        return push_within(
+            limits,
+            messages,
+            partial(push, tx),
+            depth=partial(depth, tx.run_text),
+            is_new=partial(_is_new, tx),
+        )
     if len(messages) == 1 and _is_plain(messages[0]):
         return [_push_new(tx, messages[0])]
     pushed: list[Pushed] = []
-    for plain, group in groupby(messages, _is_plain):
+    for (plain, _), group in groupby(messages, _kind):
         run = list(group)
         pushed += _push_plain(tx, run) if plain else [_push_one(tx, message) for message in run]
     return pushed
+
+
+def depth(
+    execute: Callable[[str, Mapping[str, Any]], sqlite3.Cursor],
+    queue: str,
+    most: int,
+    tenant: str | None,
+) -> int:
+    """How many pending jobs a queue has, or a tenant of it, at most `most`."""
+    values = {"queue": queue, "most": most}
+    if tenant is None:
+        return int(execute(SQL["depth"], values).fetchone()[0])
+    return int(execute(SQL["depth_of_tenant"], {**values, "tenant": tenant}).fetchone()[0])
 
 
 def key_is_taken(tx: Transaction, queue: str, key: str) -> bool:
@@ -52,14 +79,25 @@ def key_is_taken(tx: Transaction, queue: str, key: str) -> bool:
     return _same_key(tx, queue, key, _UNFINISHED, _LONG_AGO) is not None
 
 
+def _is_new(tx: Transaction, message: Message) -> bool:
+    if tx.run("find", {"id": message.id}).fetchone() is not None:
+        return False
+    return message.key is None or _held_by(tx, message, message.key) is None
+
+
+def _kind(message: Message) -> tuple[bool, bool]:
+    return _is_plain(message), message.tenant is not None
+
+
 def _is_plain(message: Message) -> bool:
+    """Whether only its id can collide."""
     return message.key is None and not message.replace
 
 
 def _push_new(tx: Transaction, message: Message) -> Pushed:
     """A job, unless one has its id. Most pushes are of one: what they do is kept short."""
     row = _row(message, tx.now)
-    if not tx.run("push", row).rowcount:
+    if not tx.run(_statement(message), row).rowcount:
         return _known_id(tx, message) or Pushed(message.id, "conflict")
     tx.tally.add(message.queue, _PENDING)
     if row[_SCHEDULED]:
@@ -73,7 +111,7 @@ def _push_plain(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
     """Only ids can collide here, so everything is inserted in one go and the rest found out."""
     newest = tx.run("newest").fetchone()[0]
     rows = [_row(message, tx.now) for message in messages]
-    if tx.run_many("push", rows) == len(messages):
+    if tx.run_many(_statement(messages[0]), rows) == len(messages):
         _count_created(tx, rows)
         add_meta(tx, ((message.id, message.meta) for message in messages))
         return [make_pushed(message.id, "created") for message in messages]
@@ -117,13 +155,17 @@ def _known_id(tx: Transaction, message: Message) -> Pushed | None:
 def _known_key(tx: Transaction, message: Message) -> Pushed | None:
     if message.key is None:
         return None
-    states, since = _looked_at(message, tx.now)
-    known = _same_key(tx, message.queue, message.key, states, since)
+    known = _held_by(tx, message, message.key)
     if known is None:
         return None
     if message.unique == "replace":
         return _replace(tx, known, message)
     return Pushed(known.id, "existing")
+
+
+def _held_by(tx: Transaction, message: Message, key: str) -> Known | None:
+    states, since = _looked_at(message, tx.now)
+    return _same_key(tx, message.queue, key, states, since)
 
 
 def _looked_at(message: Message, now: float) -> tuple[str, float]:
@@ -144,13 +186,15 @@ def _same_key(tx: Transaction, queue: str, key: str, states: str, since: float) 
 
 
 def _replace(tx: Transaction, known: Known, message: Message) -> Pushed:
-    values = dict(zip(_COLUMNS, _row(message, tx.now), strict=True))
+    values = {"tenant": None, **dict(zip(_COLUMNS, _row(message, tx.now), strict=False))}
     scheduled = known.state == State.PENDING and values["scheduled"]
     tx.run("replace", {**values, "scheduled": scheduled, "seq": known.seq})
     tx.tally.add(known.queue, known.state, -1)
     tx.tally.add(known.queue, SCHEDULED, -known.scheduled)
     tx.tally.add(message.queue, known.state)
     tx.tally.add(message.queue, SCHEDULED, int(scheduled))
+    if message.tenant is not None:
+        give_turns(tx, message.queue)
     drop_meta(tx, [(known.seq, known.meta)])
     add_meta(tx, [(known.id, message.meta)])
     return Pushed(known.id, "replaced")
@@ -158,7 +202,7 @@ def _replace(tx: Transaction, known: Known, message: Message) -> Pushed:
 
 def _row(message: Message, now: float) -> tuple[Any, ...]:
     ready_at = now + message.delay if message.ready_at is None else message.ready_at
-    return (
+    row = (
         *_taken_over(message),
         now,
         ready_at,
@@ -170,6 +214,11 @@ def _row(message: Message, now: float) -> tuple[Any, ...]:
         -1 if message.timeout is None else message.timeout,
         -1 if message.expires is None else now + message.expires,
     )
+    return row if message.tenant is None else (*row, message.tenant)
+
+
+def _statement(message: Message) -> str:
+    return "push" if message.tenant is None else "push_in_turn"
 
 
 def _count_created(tx: Transaction, rows: Sequence[Sequence[Any]]) -> None:

@@ -10,6 +10,7 @@ from ferryman.backends.sqlite.known import Known
 from ferryman.backends.sqlite.landing import add_errors, add_logs
 from ferryman.backends.sqlite.meta import add_meta
 from ferryman.backends.sqlite.push import key_is_taken
+from ferryman.backends.sqlite.turns import give_turns
 from ferryman.job import State
 from ferryman.queue.answers import Pushed
 from ferryman.queue.arrival import arrive, as_message
@@ -49,3 +50,5 @@ def _insert(tx: Transaction, job: Job) -> None:
     add_logs(tx, seq, job.logs)
     tx.tally.add(job.queue, job.state)
     tx.tally.add(job.queue, SCHEDULED, int(scheduled))
+    if job.tenant is not None:
+        give_turns(tx, job.queue)

@@ -39,6 +39,10 @@ class Transaction:
     def run(self, name: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> sqlite3.Cursor:
         return self._cursor.execute(SQL[name], values)
 
+    def run_text(self, statement: str, values: Mapping[str, Any]) -> sqlite3.Cursor:
+        """`run` by the text of a statement."""
+        return self._cursor.execute(statement, values)
+
     def run_many(self, name: str, rows: Iterable[Sequence[Any]]) -> int:
         """How many rows were changed, all together."""
         return self._cursor.executemany(SQL[name], rows).rowcount

@@ -30,8 +30,9 @@ LONG: Final = 20
 """Seconds that a request may wait for messages."""
 LONGEST_HOLD: Final = 43_200
 """Seconds for which a message can be hidden, all prolongations together."""
+THREADS: Final = 16
+"""Requests that are under way at a time, long polls apart."""
 
-_THREADS: Final = 16
 _NAME: Final = "ferryman-sqs-request"
 # Queues that are older, and some servers, take no more than this in one request.
 _BATCH_BYTES: Final = 256 * 1024
@@ -168,6 +169,12 @@ class Calls:
         ]
         return self._batches("DeleteMessageBatch", entries)
 
+    def delete_beside(self, deliveries: Sequence[Delivery]) -> None:
+        """Delete while others go on: one that cannot be deleted is shown again, and met then."""
+        by_place = sorted(deliveries, key=lambda one: one.place)
+        for start in range(0, len(by_place), BATCH):
+            self._threads().submit(self.delete, by_place[start : start + BATCH])
+
     def hide(
         self, deliveries: Sequence[Delivery], seconds: Sequence[int]
     ) -> Sequence[Exception | None]:
@@ -205,7 +212,7 @@ class Calls:
     def _threads(self) -> ThreadPoolExecutor:
         made = self._pool
         if made is None or made[0] != os.getpid():
-            made = self._pool = (os.getpid(), ThreadPoolExecutor(_THREADS, _NAME))
+            made = self._pool = (os.getpid(), ThreadPoolExecutor(THREADS, _NAME))
         return made[1]
 
     def _batches(

@@ -27,9 +27,11 @@ from ferryman.job import State
 from ferryman.lifecycle import check_prunable
 from ferryman.queue.answers import Pushed
 from ferryman.queue.capabilities import Capabilities
+from ferryman.queue.capacity import NO_LIMITS
 from ferryman.queue.diagnosis import Finding
 from ferryman.queue.heartbeat import Pulse
 from ferryman.queue.joining import no_database
+from ferryman.queue.tenancy import refuse_tenants
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from ferryman.job import Job
     from ferryman.message import Message
     from ferryman.queue.answers import Acted, Cell, Page, Reaped, Snapshot
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.diagnosis import Trouble
     from ferryman.queue.heartbeat import Beat
     from ferryman.queue.settlement import Receipt, Settlement
@@ -78,10 +81,17 @@ class DirectBackend:
         return self._clock
 
     def push(
-        self, messages: Sequence[Message], *, connection: object | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        connection: object | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> Sequence[Pushed]:
         if connection is not None:
             raise no_database("sqs without a ledger", "push(connection=…)")
+        refuse_tenants(self.capabilities.backend, messages)
+        if limits:
+            self._refuse("a capacity")
         self._sending.send(messages)
         self._hearing.ring()
         return [Pushed(message.id, "created") for message in messages]
@@ -141,6 +151,9 @@ class DirectBackend:
 
     def list(self, where: Filter, *, limit: int = 50, after: str | None = None) -> Page:
         self._refuse("list")
+
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
+        self._refuse("depth")
 
     def snapshot(self) -> Snapshot:
         return count(self._calls, self._queues, self._clock.now())

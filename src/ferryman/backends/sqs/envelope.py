@@ -62,9 +62,11 @@ class Envelope:
         """The text to send. ASCII: of the other characters SQS refuses some that we allow."""
         said = {name: getattr(self, name) for name in _NAMES}
         said = {name: value for name, value in said.items() if value is not None}
-        if self.stored is None:
-            said["payload"] = json.loads(self.body)
-        return json.dumps({_MARK: _KIND, **said, **more}, separators=(",", ":"))
+        text = _ascii({_MARK: _KIND, **said, **more})
+        if self.stored is not None:
+            return text
+        body = self.body if self.body.isascii() else _ascii(json.loads(self.body))
+        return f'{text[:-1]},"payload":{body}}}'
 
     @classmethod
     def read(cls, text: str) -> Envelope | None:
@@ -133,6 +135,8 @@ class Envelope:
             meta=self.meta or {},
         )
 
+
+_ascii: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 # The body is written as what it is: JSON inside JSON, readable for others.
 _NAMES: Final = tuple(field.name for field in fields(Envelope) if field.name != "body")

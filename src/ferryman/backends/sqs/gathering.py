@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.sqs.calls import BATCH
+from ferryman.errors import BackendError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,7 +16,8 @@ if TYPE_CHECKING:
     from ferryman.backends.sqs.queues import Queues
     from ferryman.clock import Clock
 
-_RECEIVERS: Final = 8
+# Fewer than there are threads: heartbeats and deletions must not wait for a long poll's requests.
+_RECEIVERS: Final = 12
 # Every so many seconds the least urgent line is looked at first, or it might wait for ever.
 _TURN_ROUND: Final = 10.0
 
@@ -32,24 +35,32 @@ class Gathering:
     def gather(self, limits: Mapping[str, int], *, hold: int) -> Mapping[str, Sequence[Delivery]]:
         """At most so many messages of each queue, hidden from others for `hold` seconds.
 
-        Fewer than asked for means that SQS had no more to give at this moment.
+        Fewer than asked for means that SQS had no more to give at this moment. Where a request
+        fails, the inbox keeps what others have brought, for the next time.
         """
-        answers = self._calls.each(lambda wanted: self._one(*wanted, hold), limits.items())
-        return dict(zip(limits, answers, strict=True))
-
-    def _one(self, queue: str, limit: int, hold: int) -> Sequence[Delivery]:
-        found = list(self._inbox.take(queue, limit))
-        for place in self._in_order(queue):
-            at_once = BATCH
-            while len(found) < limit:
-                want = min(limit - len(found), at_once)
-                more = self._receive(place, queue, want, hold)
-                found += more
-                if len(more) < want:
-                    break
-                # A full answer promises more: then several ask at once.
-                at_once = BATCH * _RECEIVERS
+        found: dict[str, list[Delivery]] = {queue: [] for queue in limits}
+        try:
+            self._calls.each(lambda queue: self._one(queue, limits[queue], hold, found), limits)
+        except BaseException:
+            for deliveries in found.values():
+                self._inbox.put(deliveries)
+            raise
         return found
+
+    def _one(
+        self, queue: str, limit: int, hold: int, by_queue: Mapping[str, list[Delivery]]
+    ) -> None:
+        found = by_queue[queue]
+        found += self._inbox.take(queue, limit)
+        for place in self._in_order(queue):
+            want = limit - len(found)
+            if want <= 0:
+                break
+            first = self._calls.receive(place, queue, want, hold=hold)
+            found += first
+            # A full answer promises more: then several ask at once.
+            if len(first) == BATCH < want:
+                found += self._rush(place, queue, want - BATCH, hold)
 
     def _in_order(self, queue: str) -> Sequence[str]:
         places, now = self._queues.places(queue), self._clock.now()
@@ -58,9 +69,31 @@ class Gathering:
             return places[::-1]
         return places
 
-    def _receive(self, place: str, queue: str, want: int, hold: int) -> Sequence[Delivery]:
-        shares = [min(BATCH, want - start) for start in range(0, want, BATCH)]
-        answers = self._calls.each(
-            lambda share: self._calls.receive(place, queue, share, hold=hold), shares
-        )
-        return [delivery for answer in answers for delivery in answer]
+    def _rush(self, place: str, queue: str, want: int, hold: int) -> Sequence[Delivery]:
+        """Ask until there are as many, or an answer is not full, or a request fails.
+
+        What was received is returned all the same: the next poll meets the failure again.
+        """
+        shares = deque(min(BATCH, want - start) for start in range(0, want, BATCH))
+        found: list[Delivery] = []
+
+        def ask(_: int) -> None:
+            while (share := _next(shares)) is not None:
+                try:
+                    more = self._calls.receive(place, queue, share, hold=hold)
+                except BackendError:
+                    more = ()
+                found.extend(more)
+                if len(more) < share:
+                    shares.clear()
+
+        self._calls.each(ask, range(min(_RECEIVERS, len(shares))))
+        return found
+
+
+def _next(shares: deque[int]) -> int | None:
+    """The next one, unless another thread was quicker."""
+    try:
+        return shares.popleft()
+    except IndexError:
+        return None

@@ -23,8 +23,10 @@ from ferryman.backends.sqs.sifting import Sifting
 from ferryman.backends.sqs.strangers import Strangers
 from ferryman.backends.sqs.watch import Watch
 from ferryman.job import State
+from ferryman.queue.capacity import NO_LIMITS
 from ferryman.queue.diagnosis import Diagnosable
 from ferryman.queue.joining import Joining, no_database
+from ferryman.queue.tenancy import refuse_tenants
 from ferryman.queue.view import Viewable
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from ferryman.message import Message
     from ferryman.queue.answers import Acted, Cell, Page, Pushed, Reaped, Snapshot
     from ferryman.queue.capabilities import Capabilities
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.diagnosis import Finding, Trouble
     from ferryman.queue.heartbeat import Beat, Pulse
     from ferryman.queue.ledger import Ledger, Notice
@@ -56,7 +59,7 @@ class LedgerBackend:
         self._calls = calls or Calls(location)
         self._queues = Queues(self._calls, location)
         self._capabilities = replace(
-            ledger.capabilities, backend="sqs", order="by label", served=True
+            ledger.capabilities, backend="sqs", order="by label", served=True, tenants=False
         )
         self._begin()
 
@@ -69,10 +72,15 @@ class LedgerBackend:
         return self._ledger.clock
 
     def push(
-        self, messages: Sequence[Message], *, connection: object | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        connection: object | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> Sequence[Pushed]:
+        refuse_tenants("sqs", messages)
         self._dispatch.prepare(messages)
-        pushed = self._ledger.push(messages, connection=connection)
+        pushed = self._ledger.push(messages, connection=connection, limits=limits)
         if connection is not None:
             # Nothing is there before the commit, which only the caller sees.
             queues = {message.queue for message in messages}
@@ -150,6 +158,9 @@ class LedgerBackend:
 
     def list(self, where: Filter, *, limit: int = 50, after: str | None = None) -> Page:
         return self._ledger.list(where, limit=limit, after=after)
+
+    def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
+        return self._ledger.depth(queue, most, tenant)
 
     def snapshot(self) -> Snapshot:
         return self._ledger.snapshot()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9-]{1,40}")
@@ -26,6 +27,7 @@ class Label(StrEnum):
         return cls.HIGH if priority > 0 else cls.LOW
 
 
+@lru_cache(maxsize=1_024)
 def sqs_name(prefix: str, queue: str, label: Label = Label.NORMAL) -> str:
     """At most 80 letters, digits, - and _, and never the same for two queues.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.sqs.queues import HOLD
@@ -79,18 +80,22 @@ class Poll:
                 raise
         finally:
             self._inbox.put(held, aside=True)
-        return sorted(jobs, key=lambda job: (-job.priority, job.ready_at, job.seq))
+        # One whose lease ran out meanwhile may have been claimed again: the later claim counts.
+        latest = {job.id: job for job in jobs}
+        return sorted(latest.values(), key=lambda job: (-job.priority, job.ready_at, job.seq))
 
     def _poll(
         self, claims: Claims, left: dict[str, int], jobs: list[Job], held: list[Delivery]
     ) -> None:
         """Add to `jobs` what can be claimed, take it off `left`, add to `held` what is kept."""
         now = self._ledger.clock.now()
+        # The leases of those that are claimed first must not run out while we ask for more.
+        until = time.monotonic() + claims.lease / 4
         called = {queue for queue in left if self._agenda.calls(queue, now)}
         self._ask_ledger(claims, called, left, jobs)
         unheard = {queue for queue, limit in left.items() if limit > 0}
         for _ in range(_ROUNDS):
-            if not unheard:
+            if not unheard or (jobs and time.monotonic() > until):
                 break
             asked = {queue: left[queue] for queue in unheard}
             found = self._gathering.gather(asked, hold=HOLD)
@@ -137,7 +142,8 @@ class Poll:
             # Others need not wait until it is shown again by itself.
             self._calls.hide(everything, [0] * len(everything))
             raise
-        self._calls.delete([one for job_id, one in named if job_id in done])
+        # The leases run already, and on a bad day a request takes longer than they do.
+        self._calls.delete_beside([one for job_id, one in named if job_id in done])
 
 
 def _add(claimed: Sequence[Job], left: dict[str, int], jobs: list[Job]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from ferryman.errors import InvalidMessage
 from ferryman.filter import Filter
 from ferryman.job import JobError, LogLine, State
+from ferryman.message import MAX_BYTES
 from ferryman.testing.conformance.given import a_message, in_state, pushed, the_job
 from ferryman.testing.conformance.store import Store
 
@@ -124,7 +125,7 @@ class Arrivals(Store):
             {"queue": "x" * 201},
             {"task": "a\nb"},
             {"body": "{"},
-            {"body": '"' + "x" * (1 << 20) + '"'},
+            {"body": '"' + "x" * MAX_BYTES + '"'},
             {"result": "NaN"},
             {"stored_checkpoint": "["},
             {"priority": 10**10},

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
 
 
-class Processes(Store):
+class Rivals(Store):
+    """Two other processes at the store under test."""
+
     @pytest.fixture(scope="class")
     @classmethod
     def rivals(cls) -> Iterator[tuple[Rival, Rival]]:
@@ -29,6 +31,8 @@ class Processes(Store):
         with Rival() as one, Rival() as other:
             yield one, other
 
+
+class Processes(Rivals):
     @pytest.fixture
     def shared(self, real: Backend) -> Backend:
         needs(real, "shared")

@@ -232,7 +232,10 @@ class Promise4HandOff(Store):
 
 
 class Promise5Order(Store):
-    """Higher priority, then `ready_at`, then push order; `ready_at` is never early."""
+    """Higher priority, then `ready_at`, then push order; `ready_at` is never early.
+
+    The turns of tenants, between the two, have cases of their own: `tenants`.
+    """
 
     def test_promise_5_priority_then_ready_at_then_push_order(
         self, backend: Backend, clock: FakeClock

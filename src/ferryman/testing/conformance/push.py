@@ -102,7 +102,7 @@ class Push(Store):
         pushed(backend, payload)
         assert claim(backend).payload == payload
 
-    def test_a_payload_of_a_megabyte_fits(self, backend: Backend) -> None:
+    def test_the_largest_payload_fits(self, backend: Backend) -> None:
         payload = "é" * ((MAX_BYTES - 2) // 2)
         job_id = pushed(backend, payload)
         assert claim(backend).payload == payload

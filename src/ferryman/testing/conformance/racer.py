@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferryman.lifecycle import Verdict
 from ferryman.message import Message
+from ferryman.queue.capacity import Limit
 from ferryman.queue.open import open_backend
 from ferryman.queue.settlement import Settlement
 
@@ -42,9 +43,12 @@ def ready(store: Backend) -> str:
     return store.capabilities.backend
 
 
-def push(store: Backend, messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def push(
+    store: Backend, messages: list[dict[str, Any]], capacity: int | None = None
+) -> list[tuple[str, str]]:
     """Push each message on its own; its id and what became of it."""
-    answers = [store.push([Message(**message)])[0] for message in messages]
+    limits = {message["queue"]: Limit(capacity) for message in messages}
+    answers = [store.push([Message(**message)], limits=limits)[0] for message in messages]
     return [(answer.id, answer.status) for answer in answers]
 
 

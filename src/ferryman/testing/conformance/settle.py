@@ -10,6 +10,7 @@ import pytest
 
 from ferryman.job import LogLine, State
 from ferryman.lifecycle import MAX_GIVEN_BACK, Verdict
+from ferryman.message import MAX_BYTES
 from ferryman.queue.heartbeat import Beat
 from ferryman.testing.conformance.given import (
     STEADY,
@@ -51,9 +52,9 @@ class Settle(Store):
         assert (done.finished_at, done.started_at) == (clock.now(), job.started_at)
         assert (done.worker, done.attempts) == ("w9", 1)
 
-    def test_a_result_of_a_megabyte_fits(self, backend: Backend) -> None:
+    def test_the_largest_result_fits(self, backend: Backend) -> None:
         job = claimed(backend)
-        result = json.dumps("r" * (1 << 20))
+        result = json.dumps("r" * (MAX_BYTES - 2))
         settle(backend, ack(job, result))
         assert the_job(backend, job.id).result == result
 

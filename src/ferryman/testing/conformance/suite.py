@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ferryman.testing.conformance.arrivals import Arrivals
 from ferryman.testing.conformance.cancel import Cancel
+from ferryman.testing.conformance.capacity import Capacity
 from ferryman.testing.conformance.cells import Cells
 from ferryman.testing.conformance.crash import Crash
 from ferryman.testing.conformance.delay import Delay
@@ -40,6 +41,7 @@ from ferryman.testing.conformance.restore import Restore
 from ferryman.testing.conformance.retry import Retry
 from ferryman.testing.conformance.settle import Settle
 from ferryman.testing.conformance.snapshot import Counts
+from ferryman.testing.conformance.tenants import Tenants
 from ferryman.testing.conformance.transaction import Transaction
 from ferryman.testing.conformance.verdicts import Verdicts
 from ferryman.testing.conformance.wait import Wait
@@ -59,8 +61,10 @@ class Conformance(
     Ids,
     Keys,
     Transaction,
+    Capacity,
     Poll,
     Order,
+    Tenants,
     Delay,
     Expires,
     Heartbeat,

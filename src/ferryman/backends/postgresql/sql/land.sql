@@ -2,6 +2,7 @@
 UPDATE {schema}.jobs
 SET state = %(state)s,
     scheduled = %(scheduled)s,
+    tenant_turn = CASE WHEN %(state)s = 'pending' AND NOT %(scheduled)s THEN tenant_turn ELSE 0 END,
     ready_at = coalesce(%(ready_at)s, ready_at),
     finished_at = %(finished_at)s,
     attempts = %(attempts)s,

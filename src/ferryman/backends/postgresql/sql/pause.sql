@@ -1,2 +1,2 @@
 -- Sets a pending job aside.
-UPDATE {schema}.jobs SET state = 'paused', scheduled = false WHERE seq = %(seq)s
+UPDATE {schema}.jobs SET state = 'paused', scheduled = false, tenant_turn = 0 WHERE seq = %(seq)s

@@ -11,6 +11,11 @@ SET queue = %(queue)s,
     correlation_id = %(correlation_id)s,
     body = %(body)s,
     meta = %(meta)s,
+    tenant = %(tenant)s,
+    tenant_turn = CASE
+        WHEN %(tenant)s::text IS NULL OR state <> 'pending' OR %(scheduled)s THEN 0
+        ELSE {schema}.next_turn(%(queue)s, %(tenant)s, %(priority)s)
+    END,
     ready_at = %(ready_at)s,
     scheduled = state = 'pending' AND %(scheduled)s,
     deadline = %(deadline)s,

@@ -2,6 +2,10 @@
 UPDATE {schema}.jobs
 SET state = 'pending',
     scheduled = false,
+    tenant_turn = CASE
+        WHEN tenant IS NULL THEN 0
+        ELSE {schema}.next_turn(queue, tenant, priority)
+    END,
     ready_at = %(now)s,
     generation = generation + 1,
     attempts = 0,

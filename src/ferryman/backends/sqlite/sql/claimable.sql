@@ -1,5 +1,5 @@
 -- Of some ready jobs those that may be claimed from a queue.
-SELECT priority, ready_at, seq, fence
+SELECT priority, tenant_turn, ready_at, seq, fence
 FROM jobs
 WHERE id IN (SELECT value FROM json_each(:ids))
     AND queue = :queue

@@ -2,6 +2,7 @@
 UPDATE jobs
 SET state = :state,
     scheduled = :scheduled,
+    tenant_turn = CASE WHEN :state = 'pending' AND NOT :scheduled THEN tenant_turn ELSE 0 END,
     ready_at = coalesce(:ready_at, ready_at),
     finished_at = :finished_at,
     attempts = :attempts,

@@ -1,2 +1,2 @@
 -- Sets a pending job aside.
-UPDATE jobs SET state = 'paused', scheduled = 0 WHERE seq = :seq
+UPDATE jobs SET state = 'paused', scheduled = 0, tenant_turn = 0 WHERE seq = :seq

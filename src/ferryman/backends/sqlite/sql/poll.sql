@@ -1,5 +1,5 @@
 -- A queue's ready jobs of one task in the promised order, as far as a claim must know them.
-SELECT priority, ready_at, seq, fence
+SELECT priority, tenant_turn, ready_at, seq, fence
 FROM jobs
 WHERE queue = :queue
     AND task = :task
@@ -7,5 +7,5 @@ WHERE queue = :queue
     AND scheduled = 0
     AND ready_at <= :now
     AND (deadline IS NULL OR deadline > :now)
-ORDER BY priority DESC, ready_at, seq
+ORDER BY priority DESC, tenant_turn, ready_at, seq
 LIMIT :limit OFFSET :offset

@@ -2,12 +2,13 @@
 INSERT INTO jobs (
     id, queue, task, body, state, priority, ready_at, version, attempts, max_attempts, fence,
     generation, given_back, created_at, started_at, finished_at, deadline, worker, key, backoff,
-    timeout, correlation_id, percent, note, stored_checkpoint, result, error, meta, scheduled
+    timeout, correlation_id, percent, note, stored_checkpoint, result, error, meta, scheduled,
+    tenant
 )
 VALUES (
     :id, :queue, :task, :body, :state, :priority, :ready_at, :version, :attempts, :max_attempts,
     :fence, :generation, :given_back, :created_at, :started_at, :finished_at, :deadline, :worker,
     :key, :backoff, :timeout, :correlation_id, :percent, :note, :stored_checkpoint, :result, :error,
-    :meta, :scheduled
+    :meta, :scheduled, :tenant
 )
 RETURNING seq

@@ -2,6 +2,7 @@
 UPDATE jobs
 SET state = 'pending',
     scheduled = 0,
+    tenant_turn = 0,
     ready_at = :now,
     generation = generation + 1,
     attempts = 0,

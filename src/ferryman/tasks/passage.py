@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from ferryman.job import Job
     from ferryman.message import Message
@@ -53,11 +53,15 @@ class Spread(Protocol):
         ...
 
 
-class Flow(Protocol):
+class Passage(Protocol):
     """Pipelines, as the worker sees them. Every call may ask the store and block."""
 
     def knows(self, job: Job) -> bool:
         """Whether the pipeline and the stage of a job are declared here."""
+        ...
+
+    def feeds(self, task: str) -> Collection[str]:
+        """The queues into which jobs of a task lead: while one is full, it should rest."""
         ...
 
     def payload(self, job: Job) -> Any:

@@ -1,0 +1,1 @@
+"""Random pipelines under random crashes, each compared with what it must come to."""

@@ -1,0 +1,94 @@
+"""Runs of pipelines, as the command line, the API and the dashboard see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ferryman.errors import FerrymanError, InvalidFilter, JobNotFound
+from ferryman.filter import Filter, Term
+from ferryman.pipeline.gate import in_run
+from ferryman.pipeline.run import Run
+from ferryman.pipeline.shape import published
+from ferryman.service.insights import MAX_PAGE
+from ferryman.tasks.passage import PIPELINE, STAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferryman.job import Job
+    from ferryman.pipeline.run import Progress, RunState
+    from ferryman.pipeline.shape import Shape
+    from ferryman.queue.contract import Backend
+
+
+class RunNotFound(FerrymanError, LookupError):
+    """No run has this id: never started here, or all its jobs were pruned."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"no run {run_id!r}: never started here, or pruned since")
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run in a list; `started_at` is seconds since the epoch."""
+
+    id: str
+    pipeline: str
+    state: RunState
+    started_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRun:
+    """A run with its jobs counted by stage."""
+
+    id: str
+    pipeline: str
+    progress: Progress
+
+
+class Runs:
+    """The runs of one store, found by what their jobs say: the app's code is not needed."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    def list(self, pipeline: str | None = None, *, limit: int = 20) -> Sequence[RunRow]:
+        """The newest runs, of one pipeline or of all."""
+        if not 1 <= limit <= MAX_PAGE:
+            raise InvalidFilter(f"limit: must be from 1 to {MAX_PAGE:,}, got {limit}")
+        shapes = [each for each in published(self._backend) if pipeline in (None, each.name)]
+        firsts = [(job, shape) for shape in shapes for job in self._firsts(shape, limit)]
+        firsts.sort(key=lambda each: each[0].seq, reverse=True)
+        return [
+            RunRow(job.id, shape.name, self._run(job.id, shape).state(), job.created_at)
+            for job, shape in firsts[:limit]
+        ]
+
+    def show(self, run_id: str) -> WholeRun:
+        """One run; `RunNotFound` if there is none."""
+        run = self.find(run_id)
+        return WholeRun(run.id, run.pipeline, run.progress())
+
+    def find(self, run_id: str) -> Run:
+        """The run, to act on; `RunNotFound` if there is none."""
+        found = self._backend.list(in_run(run_id), limit=1).jobs
+        name = found[0].meta.get(PIPELINE) if found else None
+        for shape in published(self._backend):
+            if shape.name == name:
+                run = self._run(run_id, shape)
+                try:
+                    run.state()
+                except JobNotFound:
+                    break
+                return run
+        raise RunNotFound(run_id)
+
+    def _firsts(self, shape: Shape, limit: int) -> Sequence[Job]:
+        of_pipeline = Term("meta", "is", (shape.name,), path=(PIPELINE,))
+        of_stage = Term("meta", "is", (shape.first.name,), path=(STAGE,))
+        return self._backend.list(Filter((of_pipeline, of_stage)), limit=limit).jobs
+
+    def _run(self, run_id: str, shape: Shape) -> Run:
+        return Run(run_id, shape, lambda: self._backend)
