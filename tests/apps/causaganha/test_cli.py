@@ -93,6 +93,27 @@ def test_nonsense_is_refused(place: Town, words: list[str], hint: str) -> None:
     assert hint in result.output
 
 
+def test_run_tries_again_what_failed(place: Town, tmp_path: Path) -> None:
+    place.gemini.spoilt = "Página 1 ==="
+    assert call(place, "run", "2025/001").exit_code == 1
+    place.gemini.spoilt = None
+    assert said(place, "run", "2025/001") == "2025/001: completed\n"
+
+
+def test_a_service_that_is_away_is_told_in_a_line(place: Town) -> None:
+    environment = {**os.environ, **place.environment, "CAUSAGANHA_TJRO": "http://127.0.0.1:9"}
+    ran = subprocess.run(
+        [sys.executable, "-m", "causaganha", "queue", "discover", "--latest"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("causaganha: ")
+    assert ran.stderr.count("\n") == 1
+
+
 def test_work_without_a_key_says_which(place: Town) -> None:
     environment = {**os.environ, **place.environment, "GEMINI_API_KEY": ""}
     ran = subprocess.run(

@@ -137,6 +137,14 @@ def test_a_batch_of_each_stage_takes_an_edition_to_its_end(tmp_path: Path) -> No
         assert app.process("discovery") == {"processed": 0, "succeeded": 0, "failed": 0}
 
 
+def test_a_stage_rests_while_the_next_has_enough_to_do(tmp_path: Path) -> None:
+    with town(tmp_path, ahead=2) as place, CausaGanha(place.settings) as app:
+        app.discover_year(2025)
+        assert 2 <= app.process("discovery")["processed"] < 7
+        app.process("archive")
+        assert app.process("discovery")["processed"]
+
+
 def test_a_chunk_that_fails_twice_ends_the_edition_and_keeps_the_other_chunks(
     tmp_path: Path,
 ) -> None:
@@ -151,8 +159,8 @@ def test_a_chunk_that_fails_twice_ends_the_edition_and_keeps_the_other_chunks(
         assert len(place.gemini.moments) == 3
         place.gemini.spoilt = None
         app.ferry.backend.retry([job.id])
-        assert app.process("extraction")["failed"] == 1  # its budget is spent for ever
-        assert len(place.gemini.moments) == 3
+        assert app.process("extraction")["succeeded"] == 1
+        assert len(place.gemini.moments) == 4  # what was answered before is not asked again
 
 
 def test_an_upload_whose_answer_was_lost_is_not_made_again(tmp_path: Path) -> None:

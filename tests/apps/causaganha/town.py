@@ -32,7 +32,7 @@ class Town:
         """The settings as another process reads them."""
         given = self.settings
         plain = ("database", "queue", "data", "tjro", "tjro_quotas", "archive", "archive_s3")
-        more = ("gemini", "gemini_quotas", "max_attempts", "backoff", "cooldown", "lease")
+        more = ("gemini", "gemini_quotas", "ahead", "max_attempts", "backoff", "cooldown", "lease")
         named = {f"CAUSAGANHA_{each.upper()}": str(getattr(given, each)) for each in plain + more}
         keys = {
             "IA_ACCESS_KEY": given.ia_access_key,
@@ -56,6 +56,7 @@ def town(
     max_attempts: int = 3,
     lease: float = 60.0,
     backoff: float = 0.1,
+    ahead: int = 200,
 ) -> Iterator[Town]:
     """Services of one year, 2025; with `mishaps`, each misbehaves once for each thing asked."""
     with (
@@ -82,6 +83,7 @@ def town(
             ia_access_key="key",
             ia_secret_key="secret",  # noqa: S106
             gemini_key="key",
+            ahead=ahead,
             max_attempts=max_attempts,
             backoff=backoff,
             cooldown=cooldown,

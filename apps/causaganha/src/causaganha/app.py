@@ -46,8 +46,12 @@ class CausaGanha:
 
     def discover_year(self, year: int) -> int:
         """Queue the editions of a year that are new; how many."""
+        return self._discover(self.editions_of(year))
+
+    def editions_of(self, year: int) -> Sequence[Edition]:
+        """What the court lists for a year, oldest first."""
         self.ferry.rate("tjro").take(wait=60.0)
-        return self._discover(self.stages.tjro.year(year))
+        return self.stages.tjro.year(year)
 
     def discover_latest(self) -> int:
         """Queue the newest editions, before all others; how many are new."""
@@ -116,6 +120,8 @@ class CausaGanha:
         ferry.rate("tjro", settings.tjro_quotas.split(","))
         # Google's day ends at midnight in California.
         ferry.rate("gemini", settings.gemini_quotas.split(","), zone="America/Los_Angeles")
+        for queue in ("archive", "extraction", "ratings"):
+            ferry.limit(queue, capacity=settings.ahead)
         failures: dict[str, tuple[type[BaseException], ...]] = {
             "tjro": (httpx2.HTTPError,),
             "archive.org": (httpx2.HTTPError,),

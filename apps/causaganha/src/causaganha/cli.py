@@ -13,16 +13,16 @@ from pathlib import Path  # noqa: TC003 - typer reads it
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from httpx2 import HTTPError
+from sqlalchemy.exc import SQLAlchemyError
 
 from causaganha.app import SLOTS, CausaGanha
 from causaganha.queues import PROCESSORS, PDFDiscoveryProcessor
 from causaganha.ranking import as_csv, ranking
 from causaganha.settings import Settings
-from ferryman import State
+from ferryman import Event, FerrymanError, Snooze, State
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from causaganha.edition import Edition
     from ferryman import Run
 
@@ -115,6 +115,8 @@ def work() -> None:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(message)s")
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     with CausaGanha(settings) as causaganha:
+        for name in ("completed", "retried", "returned", "failed"):
+            causaganha.ferry.on(f"job.{name}")(_tell)
         code = causaganha.worker().run()
     raise typer.Exit(code)
 
@@ -158,6 +160,8 @@ def run(
         started = causaganha.start(wanted, FIRST_OF_ALL)
         if started is None:
             started = causaganha.pipeline.run(wanted.id)
+        if started.state() == "failed":
+            started.retry()
         worker = causaganha.worker()
         worker.start()
         try:
@@ -173,15 +177,29 @@ def main() -> None:
     try:
         app(prog_name="causaganha")
     except ValueError as error:
-        sys.stderr.write(f"causaganha: {error}\n")
+        _complain(error)
         raise SystemExit(2) from None
+    except (FerrymanError, Snooze, HTTPError, SQLAlchemyError, OSError) as error:
+        _complain(error)
+        raise SystemExit(1) from None
+
+
+def _complain(error: Exception) -> None:
+    sys.stderr.write(f"causaganha: {str(error) or type(error).__name__}\n")
+
+
+def _tell(event: Event) -> None:
+    job, error = event["job"], event.facts.get("error")
+    reason = f": {error.text.splitlines()[0]}" if error is not None and error.text else ""
+    what = event.name.partition(".")[2]
+    logging.getLogger("causaganha").info("%s %s %s%s", job.task, job.id, what, reason)
 
 
 def _find(causaganha: CausaGanha, label: str) -> Edition:
     year = label.partition("/")[0]
     if not year.isdigit():
         raise typer.BadParameter(f"{label!r}: write year/number, such as 2025/115-SUP")
-    listed: Sequence[Edition] = causaganha.stages.tjro.year(int(year))
+    listed = causaganha.editions_of(int(year))
     for each in listed:
         if each.label == label:
             return each

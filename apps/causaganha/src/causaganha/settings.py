@@ -22,7 +22,8 @@ class Settings:
     """Each is an environment variable: `CAUSAGANHA_DATABASE`, …; keys have their usual names.
 
     `queue` is the store of the jobs, by default the database. Quotas are separated by commas, and
-    the court's default is its own wish: two seconds between requests. Times are seconds.
+    the court's default is its own wish: two seconds between requests. A stage rests while `ahead`
+    editions wait for the next one. Times are seconds.
     """
 
     database: str = "sqlite:///causaganha.db"
@@ -38,6 +39,7 @@ class Settings:
     ia_access_key: str = ""
     ia_secret_key: str = ""
     gemini_key: str = ""
+    ahead: int = 200
     max_attempts: int = 3
     backoff: float = 2.0
     cooldown: float = 300.0

@@ -164,9 +164,11 @@ class Stages:
 
     def _ask(self, job: Job, pages: Pages, chunk: Chunk) -> list[Any]:
         text = pages.text(chunk)
-        # Kept with the job: another worker goes on counting where this one died.
+        # Kept with the job: another worker goes on counting where this one died. An operator's
+        # retry is a new generation, and a new budget.
         bad: dict[str, int] = dict(job.checkpoint() or {})
-        while bad.get(chunk.name, 0) < ANSWERS:
+        budget = f"{chunk.name}, {job.generation}"
+        while bad.get(budget, 0) < ANSWERS:
             self._gemini_rate.take()
             try:
                 return self._gemini.decisions(text)
@@ -174,7 +176,7 @@ class Stages:
                 self._gemini_rate.postpone(spent.retry_after)
                 raise
             except BadAnswer as error:
-                bad[chunk.name] = bad.get(chunk.name, 0) + 1
+                bad[budget] = bad.get(budget, 0) + 1
                 job.checkpoint(bad)
                 job.log(f"{chunk.name}: {error}")
         raise Fail(f"{chunk.name}: {ANSWERS} answers of Gemini were of no use; see the job's log")
