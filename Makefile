@@ -12,8 +12,8 @@ $(STAMP): pyproject.toml constraints.txt apps/causaganha/pyproject.toml
 		-e 'apps/causaganha[postgresql,stand-ins]'
 	touch $@
 
-demo: $(STAMP)  ## three-step job, one worker killed with kill -9, nothing lost
-	$(BIN)/ferryman demo
+demo: $(STAMP)  ## a year of invented gazettes through four stages, one worker killed with kill -9, nothing lost or done twice
+	$(BIN)/causaganha demo
 
 test: $(STAMP)  ## everything that needs only PyPI
 	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore=tests/system

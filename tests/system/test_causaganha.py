@@ -14,9 +14,9 @@ from sqlalchemy import select
 
 from causaganha.app import SLOTS, CausaGanha
 from causaganha.ranking import as_csv, ranking
+from causaganha.stand_ins.town import Town, town
 from causaganha.tables import pdfs
 from ferryman.testing import wait_until
-from tests.apps.causaganha.town import Town, town
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from causaganha.cli import app
 from causaganha.queues import PROCESSORS, QueueItem
 from causaganha.settings import Settings
-from tests.apps.causaganha.town import Town, town
+from causaganha.stand_ins.town import Town, town
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

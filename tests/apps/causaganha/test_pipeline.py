@@ -9,11 +9,11 @@ from sqlalchemy import create_engine, func, select, text
 
 from causaganha.app import SLOTS, CausaGanha
 from causaganha.ranking import as_csv, ranking
+from causaganha.stand_ins.town import Town, town
 from causaganha.tables import decisions, matches, pdfs
 from causaganha.views import VIEWS
 from ferryman import Filter
 from ferryman.testing import wait_until
-from tests.apps.causaganha.town import Town, town
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

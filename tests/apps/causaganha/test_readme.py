@@ -10,11 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from causaganha.cli import app
+from causaganha.demo import run
+from causaganha.stand_ins.town import town
 from ferryman.testing import wait_until
-from tests.apps.causaganha.town import town
 
 README = Path(__file__).parents[3] / "apps" / "causaganha" / "README.md"
 
@@ -46,6 +48,13 @@ def test_work_goes_on_until_it_is_told_to_stop(tmp_path: Path) -> None:
         finally:
             worker.send_signal(signal.SIGTERM)
         assert worker.wait(30) == 0
+
+
+def test_the_demo_ends_well() -> None:
+    report = run(Console(quiet=True), editions=4)
+    assert report.well
+    assert report.mishaps >= 12
+    assert report.standings
 
 
 def test_links_lead_somewhere() -> None:

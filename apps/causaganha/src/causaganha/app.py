@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from causaganha.settings import Settings
     from ferryman import Run
 
-SLOTS: Final = {"discovery": 3, "archive": 2, "extraction": 2, "ratings": 1}
-"""The stages in their order, and how many of each a worker runs at once."""
+SLOTS: Final = {"discovery": 3, "archive": 2, "extraction": 1, "ratings": 1}
+"""The stages in their order, and how many of each a worker runs at once.
+
+One extraction: a worker that dies costs at most one answer of Gemini."""
 LATEST: Final = 10
 """The priority of the newest editions."""
 

@@ -23,7 +23,10 @@ from causaganha.settings import Settings
 from ferryman import Event, FerrymanError, Snooze, State
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from causaganha.edition import Edition
+    from causaganha.ranking import Standing
     from ferryman import Run
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -138,15 +141,7 @@ def show_ranking(
     elif as_json:
         _put_json([asdict(each) for each in standings])
     else:
-        from rich.console import Console
-        from rich.table import Table
-
-        table = Table("#", "lawyer", "id", "score", "mu", "sigma", "matches", box=None)
-        for each in standings:
-            numbers = (f"{number:.2f}" for number in (each.score, each.mu, each.sigma))
-            shown = (each.nome, each.advogado_id, *numbers)
-            table.add_row(str(each.position), *shown, str(each.total_partidas))
-        Console().print(table)
+        _put_table(standings)
 
 
 @app.command()
@@ -170,6 +165,24 @@ def run(
             worker.join()
     _put(f"{edition}: {state}")
     raise typer.Exit(0 if state == "completed" else 1)
+
+
+@app.command()
+def demo() -> None:
+    """Watch a year of invented gazettes pass, with a worker killed on the way; needs no network."""
+    from rich.console import Console
+
+    from causaganha.demo import run as run_demo
+
+    report = run_demo(Console())
+    _put_table(report.standings)
+    uploads = "one each" if set(report.uploads) == {1} else f"{sorted(report.uploads)}"
+    _put(
+        f"{report.rated} of {report.editions} editions rated in {report.seconds:.0f} s; uploads: "
+        f"{uploads}; {report.calls} answers of Gemini for {report.chunks} chunks, "
+        f"{report.useless} of them useless; {report.mishaps} mishaps"
+    )
+    raise typer.Exit(0 if report.well else 1)
 
 
 def main() -> None:
@@ -234,6 +247,18 @@ def _checked(settings: Settings, queue_type: QueueType | None) -> Settings:
         if not value and queue_type in (None, stage):
             raise typer.BadParameter(f"{name} is not set, and the stage {stage} needs it")
     return settings
+
+
+def _put_table(standings: Sequence[Standing]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("#", "lawyer", "id", "score", "mu", "sigma", "matches", box=None)
+    for each in standings:
+        numbers = (f"{number:.2f}" for number in (each.score, each.mu, each.sigma))
+        shown = (each.nome, each.advogado_id, *numbers)
+        table.add_row(str(each.position), *shown, str(each.total_partidas))
+    Console().print(table)
 
 
 def _put(text: str) -> None:

@@ -25,7 +25,7 @@ class ArchiveStandIn(StandIn):
         super().__init__()
         self.items: dict[str, dict[str, Any]] = {}
         self.uploads: Counter[str] = Counter()
-        self._mishaps = mishaps or Mishaps()
+        self.mishaps = mishaps or Mishaps()
 
     def answer(self, request: Request) -> Answer:
         place = request.path.strip("/").split("/", 1)
@@ -41,7 +41,7 @@ class ArchiveStandIn(StandIn):
             return Answer(403, b"<Error><Code>AccessDenied</Code></Error>")
         if not request.whole:
             return Answer(400, b"<Error><Code>IncompleteBody</Code></Error>")
-        mishap = self._mishaps.next(request.path)
+        mishap = self.mishaps.next(request.path)
         if mishap == "503":
             return Answer(503, b"<Error><Code>SlowDown</Code></Error>")
         digest = hashlib.md5(request.body, usedforsecurity=False)

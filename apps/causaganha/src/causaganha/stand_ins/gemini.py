@@ -49,7 +49,7 @@ class GeminiStandIn(StandIn):
         self.refused = 0
         self.bad = 0
         self.spoilt: str | None = None
-        self._mishaps = mishaps or Mishaps()
+        self.mishaps = mishaps or Mishaps()
 
     def answer(self, request: Request) -> Answer:
         if request.method != "POST" or not request.path.endswith(":generateContent"):
@@ -61,7 +61,7 @@ class GeminiStandIn(StandIn):
         asked = json.loads(request.body)
         text = "".join(part["text"] for each in asked["contents"] for part in each["parts"])
         spoilt = self.spoilt is not None and self.spoilt in text
-        mishap = "broken" if spoilt else self._mishaps.next(text)
+        mishap = "broken" if spoilt else self.mishaps.next(text)
         with self.lock:
             if mishap == "429":
                 self.refused += 1

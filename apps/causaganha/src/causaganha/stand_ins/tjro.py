@@ -29,7 +29,7 @@ class TjroStandIn(StandIn):
         super().__init__()
         self.editions = editions
         self.served: Counter[str] = Counter()
-        self._mishaps = mishaps or Mishaps()
+        self.mishaps = mishaps or Mishaps()
         self._most = most
         self._moments: list[float] = []
         self._files: dict[str, bytes] = {}
@@ -57,7 +57,7 @@ class TjroStandIn(StandIn):
         with self._making:
             body = self._files.get(path) or self._files.setdefault(path, printed.pdf())
         headers = {"Content-Type": "application/pdf"}
-        match self._mishaps.next(path):
+        match self.mishaps.next(path):
             case "429":
                 return Answer(429, headers={"Retry-After": "1"})
             case "503":
