@@ -38,7 +38,7 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Mapping[str, str]:
         case "file":
             return {"database": "", "queue": f"file://{tmp_path}/queue"}
         case _:
-            return {"database": str(request.getfixturevalue("new_schema_url")), "queue": ""}
+            return {"database": str(request.getfixturevalue("own_tables_url")), "queue": ""}
 
 
 @pytest.mark.timeout(300)

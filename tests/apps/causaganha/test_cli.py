@@ -152,7 +152,7 @@ def test_pending_items_are_seen_as_the_plan_sees_them(place: Town) -> None:
 def test_settings_come_from_the_environment_and_bad_numbers_are_named() -> None:
     given = {"CAUSAGANHA_DATABASE": "postgresql://h/d", "CAUSAGANHA_MAX_ATTEMPTS": "5"}
     settings = Settings.from_environment({**given, "GEMINI_API_KEY": "k"})
-    assert settings.queue_url == "postgresql://h/d?schema=causaganha"
+    assert settings.queue_url == "postgresql://h/d"
     assert (settings.max_attempts, settings.gemini_key) == (5, "k")
     with pytest.raises(ValueError, match="CAUSAGANHA_LEASE must be a number"):
         Settings.from_environment({"CAUSAGANHA_LEASE": "soon"})

@@ -14,6 +14,7 @@ from causaganha.edition import Edition
 from causaganha.gemini import BadAnswer, Gemini, GeminiDown, QuotaSpent
 from causaganha.pdf import InvalidPdf, Pages, check_pdf
 from causaganha.stand_ins.gazette import Printed, year_of
+from causaganha.stand_ins.tjro import TjroStandIn
 from causaganha.tjro import Tjro
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from causaganha.stand_ins.archive import ArchiveStandIn
     from causaganha.stand_ins.gemini import GeminiStandIn
-    from causaganha.stand_ins.tjro import TjroStandIn
 
 
 @pytest.fixture
@@ -83,6 +83,18 @@ def test_the_latest_edition_comes_with_its_supplements(court: Tjro, tjro: TjroSt
 
 def test_the_site_shuts_out_what_is_no_browser(tjro: TjroStandIn) -> None:
     assert httpx2.get(f"{tjro.url}/diario_oficial/list.php?ano=2025").status_code == 403
+
+
+def test_a_site_that_was_asked_too_often_says_when_to_come_again() -> None:
+    with TjroStandIn(year_of(2025, 1, 1), most=2) as service:
+        client = Tjro(service.url)
+        client.year(2025)
+        client.latest()
+        with pytest.raises(httpx2.HTTPStatusError) as caught:
+            client.latest()
+        client.close()
+    assert caught.value.response.status_code == 429
+    assert caught.value.response.headers["Retry-After"] == "1"
 
 
 def test_a_download_is_whole_and_measured(court: Tjro, tmp_path: Path) -> None:

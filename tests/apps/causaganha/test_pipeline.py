@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlalchemy import create_engine, func, select, text
+from sqlalchemy import func, select, text
 
 from causaganha.app import SLOTS, CausaGanha
 from causaganha.ranking import as_csv, ranking
@@ -31,7 +31,7 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Mapping[str, Any]:
         case "file":
             return {"queue": f"file://{tmp_path}/queue"}
         case _:
-            return {"database": str(request.getfixturevalue("new_schema_url"))}
+            return {"database": str(request.getfixturevalue("own_tables_url"))}
 
 
 def finish(app: CausaGanha, count: int) -> None:
@@ -92,13 +92,13 @@ def test_misbehaving_services_change_nothing_in_the_ranking(tmp_path: Path) -> N
     assert place.gemini.refused
 
 
-def test_the_queues_are_the_tables_of_the_plan(tmp_path: Path) -> None:
-    with town(tmp_path) as place, CausaGanha(place.settings) as app:
+@pytest.mark.parametrize("stores", ["sqlite", "postgresql"], indirect=True)
+def test_the_queues_are_the_tables_of_the_plan(tmp_path: Path, stores: Mapping[str, Any]) -> None:
+    with town(tmp_path, **stores) as place, CausaGanha(place.settings) as app:
         app.discover_latest()
         app.discover_year(2025)
         finish(app, 7)
-        engine = create_engine(place.settings.database)
-        with engine.connect() as connection:
+        with app.db.reading() as connection:
             for view in VIEWS:
                 found = connection.execute(text(f"SELECT * FROM {view}")).mappings().all()  # noqa: S608
                 assert [row["status"] for row in found] == ["completed"] * 7, view
@@ -116,7 +116,6 @@ def test_the_queues_are_the_tables_of_the_plan(tmp_path: Path) -> None:
             assert connection.execute(counted).scalar() == rows(app, decisions)
             updated = text("SELECT sum(ratings_updated) FROM rating_processing_queue")
             assert connection.execute(updated).scalar() == rows(app, matches)
-        engine.dispose()
 
 
 def test_what_is_known_is_not_discovered_again(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ class CausaGanha:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.db = CausaGanhaDB(settings.database_url)
+        self.db = CausaGanhaDB(settings.database)
         self.ferry = Ferry(settings.queue_url, lease=settings.lease)
         self._declare_limits()
         rate = self.ferry.rate("gemini")

@@ -24,7 +24,8 @@ class CausaGanhaDB:
     """Transactions on the application's tables, which are made at the first use.
 
     The URL is written as Ferryman's are, so that one can serve both: `sqlite:///causaganha.db`,
-    `postgresql://host/name?schema=causaganha`.
+    `postgresql://host/name`. Tables are made in the schema where its connections make them, as the
+    views of the queues are.
     """
 
     def __init__(self, url: str) -> None:
@@ -71,19 +72,8 @@ def _engine(url: str) -> Engine:
             f"the database is sqlite:///… or postgresql://…, not {scheme}://…: "
             "set CAUSAGANHA_DATABASE"
         )
-    options = dict(parse_qsl(query))
-    schema = options.get("schema", "public")
-    others = urlencode({key: each for key, each in options.items() if key not in _OF_THE_QUEUE})
-    engine = create_engine(
-        f"postgresql+psycopg://{place}?{others}",
-        connect_args={"options": f"-csearch_path={schema}"},
-        pool_pre_ping=True,
-    )
-    with engine.begin() as connection:
-        # Two that make it at once: the loser of the race would fail without the lock.
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-        connection.execute(text(f'CREATE SCHEMA IF NOT EXISTS "{schema}"'))
-    return engine
+    others = [(key, value) for key, value in parse_qsl(query) if key not in _OF_THE_QUEUE]
+    return create_engine(f"postgresql+psycopg://{place}?{urlencode(others)}", pool_pre_ping=True)
 
 
 def _sqlite(url: str) -> Engine:

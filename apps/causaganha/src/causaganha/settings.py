@@ -58,15 +58,7 @@ class Settings:
     @property
     def queue_url(self) -> str:
         """The store of the jobs."""
-        return self.queue or self.database_url
-
-    @property
-    def database_url(self) -> str:
-        """The database; on PostgreSQL everything is in one schema."""
-        url = self.database
-        if not url.startswith("postgresql:") or "schema=" in url:
-            return url
-        return f"{url}{'&' if '?' in url else '?'}schema=causaganha"
+        return self.queue or self.database
 
 
 def _read(name: str, text: str, kind: type) -> object:
