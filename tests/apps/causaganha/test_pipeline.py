@@ -136,6 +136,12 @@ def test_a_batch_of_each_stage_takes_an_edition_to_its_end(tmp_path: Path) -> No
         assert app.process("discovery") == {"processed": 0, "succeeded": 0, "failed": 0}
 
 
+def test_a_batch_waits_for_the_quota_of_the_court(tmp_path: Path) -> None:
+    with town(tmp_path, editions=3, tjro_quotas="2/s") as place, CausaGanha(place.settings) as app:
+        app.discover_year(2025)
+        assert app.process("discovery")["succeeded"] == 3
+
+
 def test_a_stage_rests_while_the_next_has_enough_to_do(tmp_path: Path) -> None:
     with town(tmp_path, ahead=2) as place, CausaGanha(place.settings) as app:
         app.discover_year(2025)

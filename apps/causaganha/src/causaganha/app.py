@@ -39,8 +39,8 @@ class CausaGanha:
         self.db = CausaGanhaDB(settings.database)
         self.ferry = Ferry(settings.queue_url, lease=settings.lease)
         self._declare_limits()
-        rate = self.ferry.rate("gemini")
-        self.stages = Stages(settings, self.db, rate)
+        tjro, gemini = self.ferry.rate("tjro"), self.ferry.rate("gemini")
+        self.stages = Stages(settings, self.db, tjro_rate=tjro, gemini_rate=gemini)
         self._declare_stages()
         self._viewed = False
 
@@ -145,7 +145,6 @@ class CausaGanha:
             queue="discovery",
             retry=retry,
             needs=["tjro"],
-            rate="tjro",
             concurrency=3,
             timeout=300.0,
         )(stages.discovery)

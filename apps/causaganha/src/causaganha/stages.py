@@ -17,7 +17,7 @@ from causaganha.gemini import BadAnswer, Gemini, QuotaSpent
 from causaganha.pdf import Chunk, InvalidPdf, Pages, check_pdf
 from causaganha.ratings import TrueSkillRatingSystem
 from causaganha.records import change_pdf, record_pdf, store_decisions
-from causaganha.tjro import Tjro
+from causaganha.tjro import Tjro, TooManyRequests
 from ferryman import Fail, Job, Rate, Snooze
 
 if TYPE_CHECKING:
@@ -70,9 +70,12 @@ class RatedEdition(BaseModel):
 class Stages:
     """The handlers, with the services they use."""
 
-    def __init__(self, settings: Settings, db: CausaGanhaDB, gemini_rate: Rate) -> None:
+    def __init__(
+        self, settings: Settings, db: CausaGanhaDB, *, tjro_rate: Rate, gemini_rate: Rate
+    ) -> None:
         self._data = Path(settings.data).resolve()
         self._db = db
+        self._tjro_rate = tjro_rate
         self._gemini_rate = gemini_rate
         self._archive = InternetArchive(
             settings.archive, settings.archive_s3, settings.ia_access_key, settings.ia_secret_key
@@ -82,7 +85,12 @@ class Stages:
 
     def discovery(self, edition: Edition, job: Job) -> Pdf:
         """Download an edition."""
-        got = self.tjro.download(edition, self._data / edition.path)
+        self._tjro_rate.take()
+        try:
+            got = self.tjro.download(edition, self._data / edition.path)
+        except TooManyRequests as told:
+            self._tjro_rate.postpone(told.retry_after)
+            raise
         try:
             check_pdf(got.path)
         except InvalidPdf:

@@ -24,6 +24,18 @@ HEADERS: Final = {
 """The site answers 403 to callers that do not look like a browser."""
 LIST_TIMEOUT: Final = 30.0
 DOWNLOAD_TIMEOUT: Final = 60.0
+USUAL_WAIT: Final = 60.0
+"""Seconds to wait after a 429 that does not say how long."""
+
+
+class TooManyRequests(httpx2.HTTPStatusError):
+    """The site asks to wait `retry_after` seconds."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        told = response.headers.get("Retry-After", "")
+        self.retry_after = float(told) if told.isdigit() else USUAL_WAIT
+        text = f"{response.url.host} asks to wait {self.retry_after:g} s"
+        super().__init__(text, request=response.request, response=response)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +74,7 @@ class Tjro:
                 self._http.stream("GET", edition.url, timeout=DOWNLOAD_TIMEOUT) as response,
                 part.open("wb") as file,
             ):
-                response.raise_for_status()
+                _check(response)
                 for piece in response.iter_bytes():
                     digest.update(piece)
                     file.write(piece)
@@ -81,7 +93,7 @@ class Tjro:
 
     def _editions(self, place: str) -> Sequence[Edition]:
         response = self._http.get(self._address + place, timeout=LIST_TIMEOUT)
-        response.raise_for_status()
+        _check(response)
         try:
             items: Any = response.json()
         except ValueError:
@@ -92,3 +104,9 @@ class Tjro:
         listed = items if isinstance(items, list) else [items]
         editions = {each.url: each for each in (Edition.of(one, self._address) for one in listed)}
         return sorted(editions.values(), key=lambda each: (each.date, each.url))
+
+
+def _check(response: httpx2.Response) -> None:
+    if response.status_code == httpx2.codes.TOO_MANY_REQUESTS:
+        raise TooManyRequests(response)
+    response.raise_for_status()
