@@ -115,8 +115,8 @@ def status(as_json: Json = False) -> None:
 def work() -> None:
     """Run all stages at once until told to stop."""
     settings = _checked(Settings.from_environment(), None)
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(message)s")
-    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s")
+    logging.getLogger("causaganha").setLevel(logging.INFO)
     with CausaGanha(settings) as causaganha:
         for name in ("completed", "retried", "returned", "failed"):
             causaganha.ferry.on(f"job.{name}")(_tell)

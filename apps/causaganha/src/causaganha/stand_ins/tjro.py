@@ -81,6 +81,6 @@ class TjroStandIn(StandIn):
 
 
 def _looks_like_a_browser(request: Request) -> bool:
-    agent = request.headers.get("user-agent", "")
+    browser = request.headers.get("user-agent", "")
     language = request.headers.get("accept-language", "")
-    return agent.startswith("Mozilla/5.0") and "accept" in request.headers and "pt-BR" in language
+    return browser.startswith("Mozilla/5.0") and "accept" in request.headers and "pt-BR" in language
