@@ -6,13 +6,14 @@ STAMP := .venv/.installed
 .PHONY: demo test test-system check format chaos chaos-disk chaos-dags bench bench-long bench-peers clean
 .DEFAULT_GOAL := test
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt apps/causaganha/pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' \
+		-e 'apps/causaganha[postgresql,stand-ins]'
 	touch $@
 
-demo: $(STAMP)  ## three-step job, one worker killed with kill -9, nothing lost
-	$(BIN)/ferryman demo
+demo: $(STAMP)  ## a year of invented gazettes through four stages, one worker killed with kill -9, nothing lost or done twice
+	$(BIN)/causaganha demo
 
 test: $(STAMP)  ## everything that needs only PyPI
 	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore=tests/system

@@ -60,6 +60,16 @@ def new_schema_url(postgres: str) -> str:
     return f"{postgres}?schema=t_{new_id()[-12:]}"
 
 
+@pytest.fixture
+def own_tables_url(
+    new_schema_url: str, postgres_admin: psycopg.Connection[tuple[object, ...]]
+) -> str:
+    """The same; tables that its connections make beside it are in a schema of their own."""
+    name = f"own_{new_id()[-12:]}"
+    postgres_admin.execute(f"CREATE SCHEMA {name}")
+    return f"{new_schema_url}&options=-csearch_path%3D{name}"
+
+
 @pytest.fixture(scope="session")
 def _swept_schema(postgres: str) -> str:
     url = f"{postgres}?schema={SCHEMA}&application_name={SCHEMA}"
