@@ -182,6 +182,10 @@ def demo() -> None:
         f"{uploads}; {report.calls} answers of Gemini for {report.chunks} chunks, "
         f"{report.useless} of them useless; {report.mishaps} mishaps"
     )
+    _put(
+        "with the real services: set GEMINI_API_KEY, IA_ACCESS_KEY and IA_SECRET_KEY, then "
+        "causaganha queue discover --latest, causaganha work, causaganha queue status"
+    )
     raise typer.Exit(0 if report.well else 1)
 
 
