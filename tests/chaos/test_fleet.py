@@ -9,7 +9,7 @@ from chaos.cast import FLEET, node_of
 from chaos.plan import Plan
 from chaos.stores import stores_named
 
-from tests.chaos.test_campaign import campaign
+from tests.system.test_campaign import campaign
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.chaos.test_campaign import COLUMNS, campaign, result
+from tests.system.test_campaign import COLUMNS, campaign, result
 
 if TYPE_CHECKING:
     from pathlib import Path
