@@ -66,8 +66,9 @@ def _cancel_expired(
     store = desk.store
     with held(store, store.folders(queue), name_of(candidate.id)) as place:
         row = None if place is None else _read(desk, place)
-        if row is not None and row.state in WAITING and row.deadline and row.deadline > now:
-            line.later(candidate, row.deadline)
+        if row is not None and row.state in WAITING and (row.deadline or 0.0) > candidate.ready_at:
+            # A newer deadline than the hint's, perhaps past as well: others may be older.
+            line.later(candidate, row.deadline or 0.0)
             return None
         line.done(candidate)
         if place is None or row is None or row.state not in WAITING or row.deadline is None:

@@ -79,7 +79,8 @@ def _cancel_expired(
         row = None if sight is None or sight.gone else sight.fork()
         if sight is None or row is None or row.state not in WAITING or row.deadline is None:
             break
-        if row.deadline > now:
+        if row.deadline > candidate.ready_at:
+            # A newer deadline than the hint's, perhaps past as well: others may be older.
             line.later(candidate, row.deadline)
             return None
         row.blame(JobError(row.attempts, now, None, "expired", EXPIRED))
