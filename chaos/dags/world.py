@@ -11,7 +11,7 @@ from chaos.dags.mortal import Died, Mortal
 from ferryman import Fail, Ferry, Retry, collect
 from ferryman.filter import Filter
 from ferryman.job import State
-from ferryman.pipeline.errands import is_errand
+from ferryman.tasks.passage import is_errand
 from ferryman.testing import FakeClock
 from ferryman.worker.executor import Executor
 from ferryman.worker.leases import LeaseKeeper

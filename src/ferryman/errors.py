@@ -7,7 +7,9 @@ FerrymanError
 ├── Conflict                the id or key is taken by another body
 ├── QueueFull               the queue is at capacity; try again later
 ├── BreakerOpen             what is to be called fails; try again later
-├── JobNotFound             also a LookupError
+├── NotFound                also a LookupError: nothing in the store has this id or name
+│   ├── NameNotFound
+│   └── JobNotFound
 ├── NotAllowed              the job's state does not allow this act
 ├── LeaseLost               the claim is no longer ours
 ├── Unsupported             this backend cannot do that; the text names the way out
@@ -22,6 +24,11 @@ FerrymanError
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class FerrymanError(Exception):
@@ -90,7 +97,23 @@ class BreakerOpen(FerrymanError):
         self.retry_after = retry_after
 
 
-class JobNotFound(FerrymanError, LookupError):
+class NotFound(FerrymanError, LookupError):
+    """Nothing in the store has this id or name."""
+
+
+class NameNotFound(NotFound):
+    """Nothing in the store has this name; the text proposes the nearest that is `known`."""
+
+    def __init__(self, problem: str, name: str, known: Iterable[str], otherwise: str) -> None:
+        # Imported late: the module costs a start-up milliseconds, and few programs come here.
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, list(known), 1)
+        super().__init__(f"{problem}: {f'did you mean {close[0]!r}?' if close else otherwise}")
+        self.name = name
+
+
+class JobNotFound(NotFound):
     """No job has this id: never pushed, or already pruned or deleted."""
 
     def __init__(self, job_id: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ferryman.errors import BackendError, Conflict, TaskError, Unsupported
 from ferryman.events import Events
@@ -20,10 +20,10 @@ from ferryman.queue.view import View
 from ferryman.tasks.aio import AsyncFerry
 from ferryman.tasks.handle import Handle
 from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
+from ferryman.tasks.passage import is_errand
 from ferryman.tasks.tasks import Tasks
 from ferryman.worker.own_loop import Queue
 from ferryman.worker.parent import is_child
-from ferryman.worker.score import ENGINE
 from ferryman.worker.settings import Settings
 from ferryman.worker.worker import Worker
 
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from ferryman.pipeline.pipeline import Pipeline
     from ferryman.queue.contract import Backend
     from ferryman.queue.joining import Statement, Style
-    from ferryman.tasks.decorator import BatchDecorator, Decorator
-    from ferryman.tasks.options import Seconds
-    from ferryman.tasks.own_process import Where
     from ferryman.tasks.route import Joinable
     from ferryman.tasks.task import Task
 
@@ -53,6 +50,7 @@ class Ferry(AsyncFerry, Paced):
     Without a URL: the environment's `FERRYMAN_URL`, else `ferryman.db` in the working directory.
     The store is opened at its first use, so that a module that declares tasks can be imported
     anywhere. `priorities` are the labels that `priority=` accepts, as numbers, higher first.
+    `task` declares a handler: it is that of `Tasks`.
     """
 
     def __init__(
@@ -67,6 +65,7 @@ class Ferry(AsyncFerry, Paced):
         self.events = Events()
         self.tasks = Tasks()
         self.tasks.join(self)
+        self.task = self.tasks.task
         self.pipelines = Pipelines(self.tasks, self._opened)
         self.lease = lease
         self._priorities = dict(DEFAULT_PRIORITIES if priorities is None else priorities)
@@ -84,31 +83,6 @@ class Ferry(AsyncFerry, Paced):
         return f"Ferry({safe_url(self.url)!r})"
 
     # -- tasks
-
-    @overload
-    def task(self, *, batch: int, **options: Any) -> BatchDecorator: ...
-    @overload
-    def task(
-        self,
-        *,
-        name: str | None = None,
-        queue: str = "default",
-        retry: Any = None,
-        timeout: Seconds = 900.0,
-        priority: int | str = 0,
-        version: int = 1,
-        executor: Where = "thread",
-        recycle_after: int | None = None,
-        max_memory_mib: float | None = None,
-        needs: Sequence[str] = (),
-        rate: str | Sequence[str] = (),
-        concurrency: int | None = None,
-        per: str | None = None,
-        feeds: Sequence[str] = (),
-    ) -> Decorator: ...
-    def task(self, **options: Any) -> Any:
-        """Declare a handler; see `Tasks.task`."""
-        return self.tasks.task(**options)
 
     def include(self, tasks: Tasks) -> None:
         """Join a group of tasks that another module declared."""
@@ -263,7 +237,7 @@ class Ferry(AsyncFerry, Paced):
             raise TaskError(f"no task is named {stage!r} here")
         queues = {each.options.queue for each in ([*self.tasks] if task is None else [task])}
         others = [] if task is None else [each.name for each in self.tasks if each.name != stage]
-        others = [name for name in others if not name.startswith(ENGINE)]
+        others = [name for name in others if not is_errand(name)]
         worker = self.worker(dict.fromkeys(sorted(queues), slots))
         return worker.run_batch(limit, others).counts
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferryman import Ferry, Retry, State, Unsupported, collect
-from ferryman.pipeline.gate import GATE
+from ferryman.pipeline.barrier import BARRIER
 from ferryman.testing import FakeClock, drain
 from tests.pipeline.given import finish, jobs_of
 
@@ -84,9 +84,9 @@ def test_fail_fails_it_and_a_retried_run_goes_on(every: Ferry) -> None:
     run = a_pipeline(every, "fail").push(4)
     broken.add(2)
     assert finish(every, run) == ["failed"]
-    [gate] = jobs_of(every, GATE)
-    assert gate.state is State.FAILED
-    assert "of stage 'double' is failed: retry the run" in (gate.error or "")
+    [barrier] = jobs_of(every, BARRIER)
+    assert barrier.state is State.FAILED
+    assert "of stage 'double' is failed: retry the run" in (barrier.error or "")
     broken.clear()
     assert run.retry() == 2
     assert finish(every, run) == ["completed"]
@@ -163,8 +163,8 @@ def test_a_gate_that_waited_long_gives_its_place_to_another(ferry: Ferry, clock:
     for _ in range(910):
         drain(ferry, ["three"])
         clock.advance(60)
-    gates = jobs_of(ferry, GATE)
-    assert [gate.state for gate in gates] == [State.COMPLETED, State.PENDING]
+    barriers = jobs_of(ferry, BARRIER)
+    assert [barrier.state for barrier in barriers] == [State.COMPLETED, State.PENDING]
     finish(ferry, run)
     assert run.results() == ["0 in all"]
 

@@ -192,6 +192,11 @@ def test_two_handlers_of_one_name_are_refused(ferry: Ferry) -> None:
         ferry.task(name="same")(other)
 
 
+def test_no_handler_takes_a_name_of_the_engine(ferry: Ferry) -> None:
+    with pytest.raises(TaskError, match=r"'ferryman\.sweep': this name is the engine's"):
+        ferry.task(name="ferryman.sweep")(lambda: None)
+
+
 def test_waiting_for_a_job_that_does_not_end_says_so(ferry: Ferry) -> None:
     handle = ferry.push("t")
     with pytest.raises(StillUnfinished, match="still pending"):

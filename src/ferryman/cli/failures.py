@@ -56,11 +56,7 @@ def _meaning(error: BaseException) -> tuple[ExitCode, str]:
     if isinstance(error, CommandFailed):
         return error.code, error.todo
     # Named here and not imported above: commands that never fail should not pay for them.
-    from ferryman.flow.timetable import ScheduleNotFound
     from ferryman.service.config import InvalidSetting
-    from ferryman.service.insights import QueueNotFound
-    from ferryman.service.limits import BreakerNotFound
-    from ferryman.service.runs import RunNotFound
     from ferryman.service.store import NoStoreYet
 
     meanings: Sequence[tuple[type[BaseException] | tuple[type[BaseException], ...], ExitCode, str]]
@@ -71,8 +67,7 @@ def _meaning(error: BaseException) -> tuple[ExitCode, str]:
             "push a job or start a worker to make one, or name another store with --url",
         ),
         (errors.JobNotFound, ExitCode.NOT_FOUND, "`ferryman jobs list` shows what is there"),
-        ((QueueNotFound, BreakerNotFound, ScheduleNotFound), ExitCode.NOT_FOUND, ""),
-        (RunNotFound, ExitCode.NOT_FOUND, "`ferryman runs list` shows what is there"),
+        (errors.NotFound, ExitCode.NOT_FOUND, ""),
         (
             (
                 errors.InvalidMessage,

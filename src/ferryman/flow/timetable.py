@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from ferryman.errors import BackendRejected, FerrymanError, Unsupported
+from ferryman.errors import BackendRejected, NameNotFound, Unsupported
 from ferryman.events import Events
 from ferryman.flow.schedule import AT_ONCE, Schedule
 from ferryman.ids import new_id
@@ -21,18 +20,13 @@ if TYPE_CHECKING:
 CELLS: Final = "schedule/"
 
 
-class ScheduleNotFound(FerrymanError, LookupError):
+class ScheduleNotFound(NameNotFound):
     """No worker of this store has declared a schedule of this name."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
-        close = get_close_matches(name, known, 1)
-        hint = (
-            f"did you mean {close[0]!r}?"
-            if close
-            else "`ferryman schedules list` shows those that workers have declared"
-        )
-        super().__init__(f"no schedule {name!r} in this store: {hint}")
-        self.name = name
+        problem = f"no schedule {name!r} in this store"
+        there = "`ferryman schedules list` shows those that workers have declared"
+        super().__init__(problem, name, known, there)
 
 
 @dataclass(frozen=True, slots=True)

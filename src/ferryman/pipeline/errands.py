@@ -1,4 +1,4 @@
-"""The engine's own jobs in a run: gates, and the release and sweeping of staged children."""
+"""The engine's own jobs in a run: barriers, and the release and sweeping of staged children."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from ferryman.filter import Filter, Term
 from ferryman.ids import child_id
 from ferryman.job import Job, State
 from ferryman.outcomes import Snooze
-from ferryman.pipeline.gate import GATE, wait_at
+from ferryman.pipeline.barrier import BARRIER, wait_at
 from ferryman.pipeline.lineage import HELD, Children
 from ferryman.pipeline.spread import RELEASE, SWEEP, SWEEP_AFTER
+from ferryman.tasks.options import Options
 from ferryman.tasks.passage import PIPELINE, STAGE, HandOver
+from ferryman.tasks.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,11 +42,15 @@ class Errands:
 
     def declare(self, tasks: Tasks, queue: str) -> None:
         """Make them known to workers. Each errand stands in a queue of its pipeline."""
-        for name, handler in ((GATE, self._gate), (RELEASE, self._release), (SWEEP, self._sweep)):
+        for name, handler in (
+            (BARRIER, self._barrier),
+            (RELEASE, self._release),
+            (SWEEP, self._sweep),
+        ):
             if tasks.get(name) is None:
-                tasks.task(name=name, queue=queue)(handler)
+                tasks.add(Task(handler, name=name, options=Options(queue=queue), tasks=tasks))
 
-    def _gate(self, turn: int, job: Job) -> HandOver:
+    def _barrier(self, turn: int, job: Job) -> HandOver:
         pipeline = self._pipelines[job.meta[PIPELINE]]
         successor = wait_at(job, pipeline.shape, self._backend())
         if successor is not None:
@@ -78,8 +84,3 @@ class Errands:
         if not job.checkpoint():
             job.checkpoint("swept")
             raise Snooze(LOOK_AGAIN)
-
-
-def is_errand(task: str) -> bool:
-    """Whether jobs of this task are the engine's own."""
-    return task in (GATE, RELEASE, SWEEP)

@@ -64,7 +64,7 @@ class Children:
             raise Fail(f"what it returned does not fit {self._task.name!r}: {error}") from None
 
     def collecting(self) -> Message:
-        """The only child of a gate: what it takes is read from the store when it runs."""
+        """The only child of a barrier: what it takes is read from the store when it runs."""
         message_id = child_id(self._parent.id, self._parent.generation, self._edge, 0)
         return self._task.unfilled(message_id)
 

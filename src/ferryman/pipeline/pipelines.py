@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import TaskError
-from ferryman.pipeline.errands import Errands, is_errand
+from ferryman.pipeline.barrier import barriers_of
+from ferryman.pipeline.errands import Errands
 from ferryman.pipeline.fitting import takes_a_list
-from ferryman.pipeline.gate import gates_of
 from ferryman.pipeline.lineage import Children
 from ferryman.pipeline.pauses import Pauses
 from ferryman.pipeline.pipeline import Pipeline
 from ferryman.pipeline.run import Run
 from ferryman.pipeline.spread import SWEEP, Spreading
-from ferryman.tasks.passage import PIPELINE, RUN, STAGE
+from ferryman.tasks.passage import PIPELINE, RUN, STAGE, is_errand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -90,14 +90,14 @@ class Pipelines:
         children = tuple(
             Children(held.job, task).child(value, 0) for task in following if task not in many
         )
-        besides = children + self._gates(held.job)
+        besides = children + self._barriers(held.job)
         spreading = Spreading(held, many, self._backend(), self.at_once, besides)
         spreading.add(value if many else ())
         return spreading.end()[1]
 
     def spread(self, held: Held) -> Spread:
         job = held.job
-        return Spreading(held, self._next(job), self._backend(), self.at_once, self._gates(job))
+        return Spreading(held, self._next(job), self._backend(), self.at_once, self._barriers(job))
 
     def _next(self, job: Job) -> Sequence[Task[..., Any]]:
         """The stages that go on with what a job returns; those that collect read it themselves."""
@@ -105,9 +105,9 @@ class Pipelines:
         following = pipeline.shape.next_of(job.meta[STAGE])
         return [pipeline.tasks[stage.name] for stage in following if stage.collects is None]
 
-    def _gates(self, job: Job) -> tuple[Message, ...]:
+    def _barriers(self, job: Job) -> tuple[Message, ...]:
         shape = self[job.meta[PIPELINE]].shape
-        return gates_of(job, shape) if job.meta[STAGE] == shape.first.name else ()
+        return barriers_of(job, shape) if job.meta[STAGE] == shape.first.name else ()
 
 
 def _takes_a_list(task: Task[..., Any]) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ferryman.errors import JobNotFound, NotAllowed, StillUnfinished, TaskError
 from ferryman.job import TERMINAL, State
-from ferryman.pipeline.gate import GATE, NOT_COMPLETED, UNFINISHED, in_run
+from ferryman.pipeline.barrier import BARRIER, NOT_COMPLETED, UNFINISHED, in_run
 from ferryman.pipeline.lineage import HELD, PARENT
 from ferryman.pipeline.pauses import set_paused
 from ferryman.pipeline.spread import RELEASE, SWEEP, held_mark
@@ -81,12 +81,12 @@ class Run:
     # -- looking
 
     def progress(self) -> Progress:
-        """Its jobs counted by stage and state; a gate counts for the stage that waits behind it."""
+        """Its jobs counted by stage and state; a barrier counts for the stage behind it."""
         counts = {stage.name: Counter[State]() for stage in self._shape.stages}
         for jobs in self._walk(in_run(self.id, *counts)):
             for job in jobs:
-                # A gate that did its work is nobody's business any more.
-                if job.task != GATE or job.state is not State.COMPLETED:
+                # A barrier that did its work is nobody's business any more.
+                if job.task != BARRIER or job.state is not State.COMPLETED:
                     counts[job.meta[STAGE]][job.state] += 1
         if not any(counts.values()):
             raise JobNotFound(self.id)
@@ -120,7 +120,7 @@ class Run:
     def results(self, *stages: str) -> list[Any]:
         """What the jobs of these stages returned, None left out; by default of the last stages."""
         where = in_run(self.id, *(stages or self._shape.last), states=[State.COMPLETED])
-        found = [job for jobs in self._walk(where) for job in jobs if job.task != GATE]
+        found = [job for jobs in self._walk(where) for job in jobs if job.task != BARRIER]
         found.sort(key=lambda job: job.seq)
         return [json.loads(job.result) for job in found if job.result is not None]
 
@@ -171,15 +171,15 @@ class Run:
             )
         first = stage == self._shape.first.name
         if following:
-            gates = [] if first else self._gates(following)
+            barriers = [] if first else self._barriers(following)
             self._each(
                 self._backend.delete,
                 in_run(self.id, *following),
-                lambda job: first or job.task != GATE,
+                lambda job: first or job.task != BARRIER,
             )
-            self._backend.retry(gates)
+            self._backend.retry(barriers)
         where = in_run(self.id, stage, states=TERMINAL)
-        return self._each(self._backend.retry, where, lambda job: job.task != GATE)
+        return self._each(self._backend.retry, where, lambda job: job.task != BARRIER)
 
     # -- parts
 
@@ -214,17 +214,17 @@ class Run:
         return done
 
     def _runs_in(self, stages: Sequence[str]) -> bool:
-        """Whether a job of these stages runs; gates that wait do not count."""
+        """Whether a job of these stages runs; barriers that wait do not count."""
         if not stages:
             return False
         jobs = (
             job for page in self._walk(in_run(self.id, *stages, states=UNFINISHED)) for job in page
         )
-        return any(job.task != GATE for job in jobs)
+        return any(job.task != BARRIER for job in jobs)
 
-    def _gates(self, stages: Sequence[str]) -> Sequence[str]:
+    def _barriers(self, stages: Sequence[str]) -> Sequence[str]:
         jobs = (job for page in self._walk(in_run(self.id, *stages)) for job in page)
-        return [job.id for job in jobs if job.task == GATE]
+        return [job.id for job in jobs if job.task == BARRIER]
 
     def _free(self, job: Job, released: dict[str, str | None]) -> bool:
         """Whether a paused job was paused by somebody, and not staged by an attempt."""

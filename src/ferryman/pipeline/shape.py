@@ -48,7 +48,7 @@ class Shape:
 
     @property
     def collecting(self) -> Sequence[Stage]:
-        """The stages behind a gate."""
+        """The stages behind a barrier."""
         return [stage for stage in self.stages if stage.collects is not None]
 
     def next_of(self, name: str) -> Sequence[Stage]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from ferryman.errors import FerrymanError, InvalidFilter, JobNotFound, Unsupported
+from ferryman.errors import InvalidFilter, JobNotFound, NameNotFound, Unsupported
 from ferryman.filter import Filter
 from ferryman.flow.breakers import BREAKER_CELLS
 from ferryman.flow.permits import PERMIT_CELLS
@@ -30,14 +29,12 @@ if TYPE_CHECKING:
 MAX_PAGE: Final = 1_000
 
 
-class QueueNotFound(FerrymanError, LookupError):
+class QueueNotFound(NameNotFound):
     """No queue of this name holds jobs or is paused."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
-        close = get_close_matches(name, known, 1)
-        hint = f"did you mean {close[0]!r}?" if close else "`ferryman queues list` shows them all"
-        super().__init__(f"no queue {name!r} in this store: {hint}")
-        self.name = name
+        problem = f"no queue {name!r} in this store"
+        super().__init__(problem, name, known, "`ferryman queues list` shows them all")
 
 
 @dataclass(frozen=True, slots=True)

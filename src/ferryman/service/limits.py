@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from ferryman.errors import FerrymanError, TaskError
+from ferryman.errors import NameNotFound, TaskError
 from ferryman.flow.breakers import BREAKER_CELLS
 from ferryman.flow.circuit import Circuit
 from ferryman.flow.permits import PERMIT_CELLS
@@ -23,14 +22,12 @@ if TYPE_CHECKING:
     from ferryman.queue.answers import Cell
 
 
-class BreakerNotFound(FerrymanError, LookupError):
+class BreakerNotFound(NameNotFound):
     """No breaker of this name has seen a failure in this store."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
-        close = get_close_matches(name, known, 1)
-        hint = f"did you mean {close[0]!r}?" if close else "`ferryman breakers list` shows them all"
-        super().__init__(f"no breaker {name!r} has seen a failure in this store: {hint}")
-        self.name = name
+        problem = f"no breaker {name!r} has seen a failure in this store"
+        super().__init__(problem, name, known, "`ferryman breakers list` shows them all")
 
 
 @dataclass(frozen=True, slots=True)

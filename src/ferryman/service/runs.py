@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ferryman.errors import FerrymanError, InvalidFilter, JobNotFound
+from ferryman.errors import InvalidFilter, JobNotFound, NotFound
 from ferryman.filter import Filter, Term
-from ferryman.pipeline.gate import in_run
+from ferryman.pipeline.barrier import in_run
 from ferryman.pipeline.run import Run
 from ferryman.pipeline.shape import published
 from ferryman.service.insights import MAX_PAGE
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
 
 
-class RunNotFound(FerrymanError, LookupError):
+class RunNotFound(NotFound):
     """No run has this id: never started here, or all its jobs were pruned."""
 
     def __init__(self, run_id: str) -> None:
-        super().__init__(f"no run {run_id!r}: never started here, or pruned since")
+        super().__init__(
+            f"no run {run_id!r}: never started here, or pruned since; `ferryman runs list` shows "
+            "what is there"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,12 @@ RUN: Final = "run"
 PIPELINE: Final = "pipeline"
 STAGE: Final = "stage"
 """The names in a job's `meta` under which it belongs to a run."""
+_ERRANDS: Final = "ferryman."
+
+
+def is_errand(task: str) -> bool:
+    """Whether jobs of this task are the engine's own; no handler of a user is named so."""
+    return task.startswith(_ERRANDS)
 
 
 def in_a_run(job: Job) -> bool:

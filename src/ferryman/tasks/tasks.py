@@ -9,6 +9,7 @@ from ferryman.outcomes import Retry
 from ferryman.tasks.limits import Limits
 from ferryman.tasks.options import DEFAULT_PRIORITIES, DEFAULT_TIMEOUT, Options
 from ferryman.tasks.own_process import OwnProcess
+from ferryman.tasks.passage import is_errand
 from ferryman.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -48,7 +49,22 @@ class Tasks:
         self._carrier: Carrier | None = None
 
     @overload
-    def task(self, *, batch: int, **options: Any) -> BatchDecorator: ...
+    def task(
+        self,
+        *,
+        batch: int,
+        name: str | None = None,
+        queue: str = "default",
+        retry: Retry | None = None,
+        timeout: Seconds = DEFAULT_TIMEOUT,
+        priority: int | str = 0,
+        version: int = 1,
+        needs: Sequence[str] = (),
+        rate: str | Sequence[str] = (),
+        concurrency: int | None = None,
+        per: str | None = None,
+        feeds: Sequence[str] = (),
+    ) -> BatchDecorator: ...
     @overload
     def task(
         self,
@@ -68,26 +84,7 @@ class Tasks:
         per: str | None = None,
         feeds: Sequence[str] = (),
     ) -> Decorator: ...
-    def task(self, **options: Any) -> Any:
-        """Declare a handler, `def` or `async def`.
-
-        `name` is the function's own unless given; `timeout` is seconds for one attempt;
-        `version` numbers the payload's shape (see `Task.upcaster`). A `def` runs in a thread of the
-        worker, or with `executor="process"` in a child process, which is replaced after
-        `recycle_after` jobs or when it holds more than `max_memory_mib` MiB after one. `feeds` are
-        queues that it pushes to: while one of them is full, no job of this task is claimed.
-
-        Over all workers: `needs` are breakers; while one is open its jobs are not claimed. `rate`
-        is how often a job may start (`"15/m"`, several as a list, or a declared rate's name),
-        `concurrency` how many run at once: of all, or `per` value at a place such as
-        `payload.user.id` or `meta.user_id`, then in push order.
-
-        `batch` jobs at most are run in one call: each parameter is a list then, and what is
-        returned is None or a list with an end for each job.
-        """
-        return self._declaring(**options)
-
-    def _declaring(
+    def task(
         self,
         *,
         name: str | None = None,
@@ -105,7 +102,23 @@ class Tasks:
         per: str | None = None,
         batch: int | None = None,
         feeds: Sequence[str] = (),
-    ) -> Callable[[Callable[..., Any]], Task[..., Any]]:
+    ) -> Any:
+        """Declare a handler, `def` or `async def`.
+
+        `name` is the function's own unless given; `timeout` is seconds for one attempt;
+        `version` numbers the payload's shape (see `Task.upcaster`). A `def` runs in a thread of the
+        worker, or with `executor="process"` in a child process, which is replaced after
+        `recycle_after` jobs or when it holds more than `max_memory_mib` MiB after one. `feeds` are
+        queues that it pushes to: while one of them is full, no job of this task is claimed.
+
+        Over all workers: `needs` are breakers; while one is open its jobs are not claimed. `rate`
+        is how often a job may start (`"15/m"`, several as a list, or a declared rate's name),
+        `concurrency` how many run at once: of all, or `per` value at a place such as
+        `payload.user.id` or `meta.user_id`, then in push order.
+
+        `batch` jobs at most are run in one call: each parameter is a list then, and what is
+        returned is None or a list with an end for each job.
+        """
         limits = Limits.of(needs=needs, rate=rate, concurrency=concurrency, per=per, batch=batch)
         process = OwnProcess.wanted(executor, recycle_after, max_memory_mib)
         if isinstance(feeds, str):
@@ -115,6 +128,8 @@ class Tasks:
 
         def declare(handler: Callable[..., Any]) -> Task[..., Any]:
             chosen = name or handler.__name__
+            if is_errand(chosen):
+                raise TaskError(f"{chosen!r}: this name is the engine's, give it another")
             task: Task[..., Any] = Task(
                 handler,
                 name=chosen,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from ferryman.errors import BackendError, BackendUnavailable, FerrymanError
 from ferryman.flow.gate import BreakerGate, PermitGate, RateGate
@@ -84,15 +84,11 @@ class Gates(Loop):
         self.resume: Callable[[Claim], None] = lambda _: None
         """Runs a claim that waited in a line."""
 
-    @classmethod
-    def of(
-        cls, flow: Flow | None, tasks: Tasks, lanes: Mapping[str, Lane], *parts: Any, **options: Any
-    ) -> Gates | None:
-        """None where nothing that a worker of these lanes runs is limited: it pays nothing then."""
+    @staticmethod
+    def needed(flow: Flow, tasks: Tasks, queues: Collection[str]) -> bool:
+        """Whether anything is limited that a worker of these queues runs; else it pays nothing."""
         limited = any(task.limits.holding for task in tasks)
-        if flow is None or not (limited or any(queue in flow.queues for queue in lanes)):
-            return None
-        return cls(flow, tasks, lanes, *parts, **options)
+        return limited or any(queue in flow.queues for queue in queues)
 
     # -- claiming
 

@@ -6,8 +6,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from ferryman.errors import BackendError, BackendUnavailable
+from ferryman.tasks.passage import is_errand
 from ferryman.worker.loop import Loop
-from ferryman.worker.score import ENGINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -86,7 +86,7 @@ class Poller(Loop):
             claims = self._fetch(left, skip_tasks)
             # Not all claims are among these: some wait in a line of their own.
             made = self._keeper.made - before
-            left -= made - sum(claim.job.task.startswith(ENGINE) for claim in claims)
+            left -= made - sum(is_errand(claim.job.task) for claim in claims)
             if not made and not busy:
                 return
             going = rest()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from ferryman.tasks.passage import is_errand
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferryman.events import Event, Events
 
-ENGINE: Final = "ferryman."
-"""How the names of the engine's own tasks begin: their jobs count for nothing."""
 _WELL: Final = "job.completed"
 _BADLY: Final = ("job.failed", "job.retried", "job.lost")
 _NEITHER: Final = ("job.returned", "job.cancelled", "job.paused")
@@ -38,7 +38,7 @@ class Score:
 
     def _count(self, event: Event) -> None:
         # Ends are settled, and told, by one thread at a time.
-        if event["worker"] != self._worker or event["job"].task.startswith(ENGINE):
+        if event["worker"] != self._worker or is_errand(event["job"].task):
             return
         self.counts["processed"] += 1
         if event.name == _WELL:

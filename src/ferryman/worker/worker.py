@@ -111,17 +111,19 @@ class Worker:
         backend, events, died = self._backend, self._events, self._loop_died
         lease = self.settings.lease
         self._keeper = LeaseKeeper(backend, self.id, lease=lease, events=events, died=died)
-        self._gates = Gates.of(
-            self._flow,
-            self._tasks,
-            self._lanes,
-            self._keeper.poll,
-            backend.clock,
-            worker=self.id,
-            lease=lease,
-            events=events,
-            died=died,
-        )
+        self._gates: Gates | None = None
+        if self._flow is not None and Gates.needed(self._flow, self._tasks, self._lanes):
+            self._gates = Gates(
+                self._flow,
+                self._tasks,
+                self._lanes,
+                self._keeper.poll,
+                backend.clock,
+                worker=self.id,
+                lease=lease,
+                events=events,
+                died=died,
+            )
         settled = None if self._gates is None else self._gates.left
         self._batches = Batches(
             self._executor,

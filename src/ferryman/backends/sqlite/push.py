@@ -52,7 +52,7 @@ def push(tx: Transaction, messages: Sequence[Message], limits: Limits = NO_LIMIT
             depth=partial(depth, tx.run_text),
             is_new=partial(_is_new, tx),
         )
-    if messages and all(m.key is m.tenant is None and not m.replace for m in messages):
+    if messages and not any(m.key or m.tenant or m.replace for m in messages):
         # Nearly always, and nothing has to be told apart.
         return [_push_new(tx, messages[0])] if len(messages) == 1 else _push_plain(tx, messages)
     pushed: list[Pushed] = []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ferryman.job import State
 from ferryman.lifecycle import EXPIRED
 from ferryman.testing.conformance.given import (
+    a_message,
     ack,
     beat,
     claim,
@@ -104,6 +105,16 @@ class Expires(Store):
         clock.advance(61)
         assert sorted(reaped.id for reaped in backend.reap(limit=2)) == sorted(sooner)
         assert sorted(reaped.id for reaped in backend.reap(limit=2)) == sorted(later)
+
+    def test_a_deadline_that_replaced_another_counts_from_then_among_the_overdue(
+        self, backend: Backend, clock: FakeClock
+    ) -> None:
+        put_off = pushed(backend, id="put off", expires=20)
+        overdue = pushed(backend, id="overdue", expires=30)
+        backend.push([a_message("anew", id="put off", expires=40, replace=True)])
+        clock.advance(61)
+        assert [reaped.id for reaped in backend.reap(limit=1)] == [overdue]
+        assert [reaped.id for reaped in backend.reap(limit=1)] == [put_off]
 
     def test_a_job_that_started_in_time_may_finish_late(
         self, backend: Backend, clock: FakeClock

@@ -23,40 +23,40 @@ if TYPE_CHECKING:
     from ferryman.pipeline.shape import Shape, Stage
     from ferryman.queue.contract import Backend
 
-GATE: Final = "ferryman.gate"
+BARRIER: Final = "ferryman.barrier"
 FIRST_LOOK: Final = 0.05
 PATIENCE: Final = 0.02
-"""Of the time that a gate has waited: so much later it may notice the end."""
+"""Of the time that a barrier has waited: so much later it may notice the end."""
 LONGEST: Final = 30.0
 TURNS: Final = 900
-"""Looks of one gate; then another takes its place, before it has been given back too often."""
+"""Looks of one barrier; then another takes its place, before it has been given back too often."""
 
 UNFINISHED: Final = (State.PENDING, State.PROCESSING, State.PAUSED)
 NOT_COMPLETED: Final = (State.FAILED, State.CANCELLED)
 
 
-def gates_of(first: Job, shape: Shape) -> tuple[Message, ...]:
-    """The gates of a run, which follow from its first job."""
-    return tuple(_gate(first, stage, 0) for stage in shape.collecting)
+def barriers_of(first: Job, shape: Shape) -> tuple[Message, ...]:
+    """The barriers of a run, which follow from its first job."""
+    return tuple(_barrier(first, stage, 0) for stage in shape.collecting)
 
 
-def wait_at(gate: Job, shape: Shape, backend: Backend) -> Message | None:
-    """Return when the stage may begin, or the gate that takes this one's place; else snooze."""
-    stage = shape.by_name[gate.meta[STAGE]]
-    known = gate.checkpoint() or {"passed": 0, "awaited": None}
+def wait_at(barrier: Job, shape: Shape, backend: Backend) -> Message | None:
+    """Return when the stage may begin, or the barrier that takes this one's place; else snooze."""
+    stage = shape.by_name[barrier.meta[STAGE]]
+    known = barrier.checkpoint() or {"passed": 0, "awaited": None}
     states = UNFINISHED + (NOT_COMPLETED if stage.collects == "wait" else ())
     before = shape.before(stage.name)
     while known["passed"] < len(before):
         awaited = _still(backend, known["awaited"], states) or _any(
-            backend, gate, before[known["passed"]], states
+            backend, barrier, before[known["passed"]], states
         )
         if awaited is not None:
             if awaited != known["awaited"]:
-                gate.checkpoint({**known, "awaited": awaited})
-            return _not_yet(gate, stage, backend)
+                barrier.checkpoint({**known, "awaited": awaited})
+            return _not_yet(barrier, stage, backend)
         known = {"passed": known["passed"] + 1, "awaited": None}
     if stage.collects == "fail":
-        _check_completed(backend, gate, before)
+        _check_completed(backend, barrier, before)
     return None
 
 
@@ -70,14 +70,16 @@ def in_run(run: str, *stages: str, states: Collection[State] = ()) -> Filter:
     return Filter(tuple(terms))
 
 
-def _gate(parent: Job, stage: Stage, turn: int) -> Message:
-    return errand(parent, GATE, turn, f"{stage.name}/{turn}", stage=stage.name, queue=stage.queue)
+def _barrier(parent: Job, stage: Stage, turn: int) -> Message:
+    return errand(
+        parent, BARRIER, turn, f"{stage.name}/{turn}", stage=stage.name, queue=stage.queue
+    )
 
 
-def _not_yet(gate: Job, stage: Stage, backend: Backend) -> Message:
-    if gate.given_back >= TURNS:
-        return _gate(gate, stage, gate.payload + 1)
-    waited = backend.clock.now() - gate.created_at
+def _not_yet(barrier: Job, stage: Stage, backend: Backend) -> Message:
+    if barrier.given_back >= TURNS:
+        return _barrier(barrier, stage, barrier.payload + 1)
+    waited = backend.clock.now() - barrier.created_at
     raise Snooze(min(LONGEST, max(FIRST_LOOK, waited * PATIENCE)), "not all has ended")
 
 
@@ -87,13 +89,13 @@ def _still(backend: Backend, job_id: str | None, states: Collection[State]) -> s
     return job.id if job is not None and job.state in states else None
 
 
-def _any(backend: Backend, gate: Job, stage: str, states: Collection[State]) -> str | None:
-    found = backend.list(in_run(gate.meta[RUN], stage, states=states), limit=1).jobs
+def _any(backend: Backend, barrier: Job, stage: str, states: Collection[State]) -> str | None:
+    found = backend.list(in_run(barrier.meta[RUN], stage, states=states), limit=1).jobs
     return found[0].id if found else None
 
 
-def _check_completed(backend: Backend, gate: Job, before: Sequence[str]) -> None:
-    where = in_run(gate.meta[RUN], *before, states=NOT_COMPLETED)
+def _check_completed(backend: Backend, barrier: Job, before: Sequence[str]) -> None:
+    where = in_run(barrier.meta[RUN], *before, states=NOT_COMPLETED)
     found = backend.list(where, limit=1).jobs
     if found:
         job = found[0]
