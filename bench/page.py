@@ -23,24 +23,27 @@ def main() -> None:
     for name in ("results", "long"):
         if (source := HERE / f"{name}.json").exists():
             rows = [cells(result) for result in read(source)]
-            text = fill(text, name, _dated(source, _markdown(HEADER, rows)))
+            text = fill(text, name, _machine(source), _markdown(HEADER, rows))
     if (source := HERE / "peers.json").exists():
         rows = json.loads(source.read_text())
         for store in {row["store"]: row for row in rows}:
             same = [row for row in rows if row["store"] == store]
-            text = fill(text, f"peers-{store}", _dated(source, _peers(same)))
+            text = fill(text, f"peers-{store}", _machine(source), _peers(same))
     PAGE.write_text(text)
 
 
-def fill(text: str, name: str, table: str) -> str:
-    """The page with another table between the marks of this name."""
+def fill(text: str, name: str, measured: str, table: str) -> str:
+    """The page with this table between the marks of its name; one that is there keeps its date."""
     start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
     before, _, rest = text.partition(start)
-    return before + start + table + end + rest.partition(end)[2]
+    present, _, after = rest.partition(end)
+    if not present.endswith(f"\n\n{table}"):
+        present = f"{measured}\n\n{table}"
+    return before + start + present + end + after
 
 
-def _dated(source: Path, table: str) -> str:
-    return f"{machine(source.stat().st_mtime)}\n\n{table}"
+def _machine(source: Path) -> str:
+    return machine(source.stat().st_mtime)
 
 
 def _peers(rows: Sequence[dict[str, Any]]) -> str:

@@ -142,6 +142,7 @@ def test_a_whole_worker_books_its_calls() -> None:
 def test_the_page_has_a_place_for_every_table() -> None:
     text = PAGE.read_text()
     for name in ("results", "long", *(f"peers-{store}" for store in LEAGUES)):
-        filled = fill(text, name, "| a | b |\n")
-        assert f"<!-- {name} -->\n| a | b |\n<!-- /{name} -->" in filled
-        assert fill(filled, name, "") == fill(text, name, "")
+        filled = fill(text, name, "on a day", "| a | b |\n")
+        assert f"<!-- {name} -->\non a day\n\n| a | b |\n<!-- /{name} -->" in filled
+        assert fill(filled, name, "later", "| a | b |\n") == filled
+        assert "later\n\n| c |" in fill(filled, name, "later", "| c |\n")
