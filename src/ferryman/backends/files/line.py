@@ -61,9 +61,10 @@ class Candidate:
 class Lane:
     """The candidates of one priority."""
 
-    __slots__ = ("later", "logs", "parked", "window")
+    __slots__ = ("later", "logs", "looked", "parked", "window")
 
     def __init__(self) -> None:
+        self.looked = False
         self.logs: list[Log] = []
         self.window: deque[Candidate] = deque()
         self.later: list[Candidate] = []
@@ -112,6 +113,7 @@ class Line:
                 self._lanes[candidate.log.priority].window.appendleft(candidate)
             self._busy.clear()
             for lane in self._lanes.values():
+                lane.looked = False
                 if lane.parked:
                     lane.unpark(skip)
 
@@ -120,6 +122,10 @@ class Line:
         with self.lock:
             for priority in self._order:
                 lane = self._lanes[priority]
+                if lane.later and not lane.window and not lane.looked:
+                    # What came since may be due before what was put off.
+                    lane.looked = True
+                    self._fill(lane, now)
                 while True:
                     found = lane.first(now, skip)
                     if found is not None:

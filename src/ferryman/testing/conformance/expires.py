@@ -106,6 +106,16 @@ class Expires(Store):
         assert sorted(reaped.id for reaped in backend.reap(limit=2)) == sorted(sooner)
         assert sorted(reaped.id for reaped in backend.reap(limit=2)) == sorted(later)
 
+    def test_a_deadline_that_was_seen_first_does_not_go_before_an_earlier_one(
+        self, backend: Backend, clock: FakeClock
+    ) -> None:
+        later = pushed(backend, expires=50)
+        assert list(backend.reap()) == []
+        sooner = pushed(backend, expires=20)
+        clock.advance(61)
+        assert [reaped.id for reaped in backend.reap(limit=1)] == [sooner]
+        assert [reaped.id for reaped in backend.reap(limit=1)] == [later]
+
     def test_a_deadline_that_replaced_another_counts_from_then_among_the_overdue(
         self, backend: Backend, clock: FakeClock
     ) -> None:

@@ -56,6 +56,16 @@ class Order(Store):
         pushed(backend, "ready at 15")
         assert payloads(backend) == ["ready at 5", "ready at 10", "ready at 15"]
 
+    def test_a_job_that_was_seen_first_is_not_claimed_before_one_that_is_due_earlier(
+        self, backend: Backend, clock: FakeClock
+    ) -> None:
+        needs(backend, "order")
+        pushed(backend, "ready at 40", delay=40)
+        assert claims(backend) == []
+        pushed(backend, "ready at 5", delay=5)
+        clock.advance(60)
+        assert payloads(backend) == ["ready at 5", "ready at 40"]
+
     def test_jobs_ready_at_one_moment_come_in_push_order(
         self, backend: Backend, clock: FakeClock
     ) -> None:
