@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from functools import partial
+from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from bench import gates
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 BLOCK: Final = 500
 LOW: Final = 20_000
+LAPS: Final = 9
+"""Of which the median counts: a server tidies up after a long line was filled."""
 BYTES: Final = 12_000
 """What a waiting job and its record take of a file system, and three inodes."""
 
@@ -82,14 +85,20 @@ def drain_beside(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
     with ExitStack() as stack:
         short, long = (_racer(stack, rivals, size, rivals.ours, 1) for size in (low, high))
         while True:
-            starts = short.handled, long.handled
-            for handled in range(min(BLOCK, jobs), jobs + 1, BLOCK):
-                short.run(starts[0] + handled)
-                long.run(starts[1] + handled)
-            rates = short.lap(), long.lap()
+            laps = [_lap(short, long, jobs) for _ in range(LAPS)]
+            rates = [median(of_one) for of_one in zip(*laps, strict=True)]
             yield [Pair(rivals.name(gates.drain_beside(high)), rates[1], rates[0])]
-            short.fill(jobs)
-            long.fill(jobs)
+
+
+def _lap(short: Racer, long: Racer, jobs: int) -> tuple[float, float]:
+    starts = short.handled, long.handled
+    for handled in range(min(BLOCK, jobs), jobs + 1, BLOCK):
+        short.run(starts[0] + handled)
+        long.run(starts[1] + handled)
+    rates = short.lap(), long.lap()
+    short.fill(jobs)
+    long.fill(jobs)
+    return rates
 
 
 def _one_by_one(contender: Contender, payloads: Sequence[Payload]) -> None:

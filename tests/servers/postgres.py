@@ -45,7 +45,7 @@ DURABLE: Final = {
     "synchronous_commit": "on",
     "wal_level": "replica",
     "max_wal_senders": "10",
-    "shared_buffers": "128MB",
+    "shared_buffers": "1GB",
 }
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 - the folder itself is made safely
 
