@@ -11,6 +11,7 @@ from ferryman.errors import BackendError, BackendUnavailable, FerrymanError
 from ferryman.flow.gate import BreakerGate, PermitGate, RateGate
 from ferryman.flow.line_gate import LineGate
 from ferryman.lifecycle import Verdict
+from ferryman.tasks.passage import is_errand
 from ferryman.worker.loop import Loop
 
 if TYPE_CHECKING:
@@ -282,7 +283,8 @@ class Gates(Loop):
     def _of(self, claim: Claim) -> Sequence[Gate]:
         job = claim.job
         own, queue = self._tasks.get(job.task, ()), self._queues.get(job.queue, ())
-        return [*queue, *own] if queue else own
+        # The engine's own jobs look and wait: a queue's limits are for what its users do.
+        return [*queue, *own] if queue and not is_errand(job.task) else own
 
     def _gates_of(self, owner: str, limits: Limits) -> Sequence[Gate]:
         """Breakers first, which cost only a look; the rate last, whose grants do not keep."""
