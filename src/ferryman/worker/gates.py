@@ -204,11 +204,12 @@ class Gates(Loop):
             return 0.0
         return None
 
-    def judge(self, claim: Claim, settlement: Settlement) -> Settlement:
+    def judge(self, claim: Claim, settlement: Settlement, *, again: bool = False) -> Settlement:
         """Tell the breakers how a claim ended, and whether that is its job's fault.
 
         A failure that counts against a breaker is charged only if the dependency has worked since
-        the job's failure before. Else it is given back: it may be the dependency's.
+        the job's failure before. Else it is given back: it may be the dependency's. `again`: it is
+        the failure of a call that was told already, for another job.
         """
         gates = () if claim.ended else self._of(claim)
         excused = False
@@ -216,7 +217,7 @@ class Gates(Loop):
             with suppress(BackendError):  # what is lost with the store does no harm
                 if isinstance(gate, BreakerGate):
                     well = settlement.verdict is Verdict.ACK
-                    excused = gate.tell(claim, claim.failure, well=well) or excused
+                    excused = gate.tell(claim, claim.failure, well=well, again=again) or excused
                 elif isinstance(gate, RateGate):
                     _postpone(gate, claim.failure)
         if excused and settlement.verdict is Verdict.NACK:
