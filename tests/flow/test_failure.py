@@ -69,3 +69,9 @@ def test_a_failure_is_known_by_its_class_and_its_bases_even_after_a_journey() ->
     assert travelled.is_a((OSError,))
     assert not travelled.is_a((ValueError,))
     assert (travelled.text, travelled.retry_after) == ("ConnectionResetError: gone", None)
+
+
+def test_a_class_of_the_main_module_is_the_same_in_a_child() -> None:
+    ours = type("Refused", (Exception,), {"__module__": "__main__"})
+    childs = type("Refused", (Exception,), {"__module__": "__mp_main__"})
+    assert Failure.of(childs("no"), 0.0).is_a((ours,))

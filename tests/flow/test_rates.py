@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferryman import Ferry, InvalidMessage, Job, Retry, Snooze, State, TaskError
+from ferryman.flow.gate import RateGate
 from ferryman.testing import FakeClock, wait_until
 
 if TYPE_CHECKING:
@@ -226,3 +227,15 @@ def test_a_service_that_says_when_to_come_again_postpones_the_job_exactly_so_lon
     assert 120 <= job.ready_at - error.at < 125
     # Its rate waits as well: the service said it to all.
     assert ferry.flow.rate("task:ask").look()[0] == 0
+
+
+def test_a_worker_that_found_a_day_spent_sees_what_another_returns() -> None:
+    clock = FakeClock()
+    with Ferry("memory://", clock=clock) as ferry:
+        rate = ferry.rate("gemini", "5/d")
+        one, other = (RateGate(rate, lambda _: True) for _ in range(2))
+        assert one.reserve(5) == 5
+        assert other.look(1) == 0
+        one.trim()
+        clock.advance(1.1)
+        assert other.look(1) == 1

@@ -183,3 +183,18 @@ def test_a_store_without_cells_is_refused_with_the_way_out(aws_settings: None) -
     with pytest.raises(Unsupported, match="ledger"):
         Timetable(store)
     store.close()
+
+
+def test_a_schedule_of_a_newer_version_is_left_as_it_is_by_who_declares_it_too(
+    backend: Backend,
+) -> None:
+    newer = '{"cron": null, "phase": "full"}'
+    backend.write_cell("schedule/beat", newer, expect=0)
+    events = Events()
+    heard: list[Event] = []
+    events.subscribe("schedule.unreadable", heard.append)
+    timetable = Timetable(backend, events)
+    timetable.declare(beat())
+    assert timetable.push_due({"beat"}) is None
+    assert [event["schedule"] for event in heard] == ["beat"]
+    assert [cell.value for cell in backend.read_cells("schedule/")] == [newer]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import TYPE_CHECKING
 
@@ -178,3 +179,56 @@ def test_a_parameter_that_is_no_list_is_refused_at_the_push(ferry: Ferry) -> Non
 def test_batches_that_make_no_sense_are_refused(ferry: Ferry, options: dict[str, object]) -> None:
     with pytest.raises(TaskError, match="batch"):
         ferry.task(**options)(drain)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("how", ["def", "async def"])
+def test_a_job_that_is_cancelled_in_a_batch_costs_the_others_no_attempt(
+    ferry: Ferry, work: Callable[..., Worker], how: str
+) -> None:
+    begun, ran = threading.Event(), list[list[int]]()
+
+    def note(numbers: list[int]) -> bool:
+        ran.append(numbers)
+        begun.set()
+        return 0 in numbers
+
+    if how == "def":
+
+        @ferry.task(name="pick", batch=3, retry=Retry(1))
+        def pick(numbers: list[int], jobs: list[Job]) -> list[int]:
+            while note(numbers):
+                for job in jobs:
+                    job.progress(50)
+                threading.Event().wait(0.01)
+            return numbers
+    else:
+
+        @ferry.task(name="pick", batch=3, retry=Retry(1))
+        async def apick(numbers: list[int]) -> list[int]:
+            if note(numbers):
+                await asyncio.sleep(60)
+            return numbers
+
+    handles = [ferry.push("pick", number) for number in range(3)]
+    work(lease=0.5)
+    assert begun.wait(20)
+    ferry.backend.cancel([handles[0].id])
+    assert handles[0].wait(20).state is State.CANCELLED
+    assert [handle.result(20) for handle in handles[1:]] == [1, 2]
+    assert len(ran[0]) == 3
+
+
+def test_a_call_that_fails_counts_once_for_a_breaker_however_many_jobs_it_has(
+    ferry: Ferry, work: Callable[..., Worker]
+) -> None:
+    ferry.breaker("service", threshold=3)
+
+    @ferry.task(batch=10, needs=["service"])
+    def broken(words: list[str]) -> None:
+        raise ConnectionError("no answer")
+
+    handles = broken.using(delay=0).push_many(["a", "b", "c", "d", "e"])
+    worker = ferry.worker({"default": 1})
+    worker.run_batch(5)
+    assert ferry.breaker("service").circuit().failures == 1
+    assert {(h.status(), h.job().attempts) for h in handles} == {(State.PENDING, 0)}

@@ -124,14 +124,20 @@ class Breaker:
         self._value.change(step)
 
     def failed(
-        self, failure: Failure, token: str | None = None, suspect: str | None = None
+        self,
+        failure: Failure,
+        token: str | None = None,
+        suspect: str | None = None,
+        *,
+        again: bool = False,
     ) -> bool:
         """Count a failure, of a job if `suspect` is its id; whether nothing tells that the
-        dependency is well: it was not closed, or the job failed before and none succeeded since."""
+        dependency is well: it was not closed, or the job failed before and none succeeded since.
+        `again`: the same failure for another job, which is not counted twice."""
 
         def step(document: Document) -> tuple[Document | None, tuple[Circuit, Circuit, float]]:
             before, now = Circuit.read(document), self.clock.now()
-            after = before.failed(token, failure.text, now, self.terms, suspect)
+            after = before.failed(token, failure.text, now, self.terms, suspect, again=again)
             return None if after == before else after.document(), (before, after, now)
 
         before, after, now = self._value.change(step)

@@ -74,15 +74,26 @@ class Circuit:
         return replace(self, running=left)
 
     def failed(
-        self, token: str | None, problem: str, now: float, terms: Terms, suspect: str | None = None
+        self,
+        token: str | None,
+        problem: str,
+        now: float,
+        terms: Terms,
+        suspect: str | None = None,
+        *,
+        again: bool = False,
     ) -> Circuit:
-        """After a call that failed. One that began before the breaker opened says nothing new."""
+        """After a call that failed. One that began before the breaker opened says nothing new.
+
+        `again`: one that was counted already, for another job.
+        """
         phase = self.phase(now)
         told = problem[:MAX_PROBLEM]
         if phase is Phase.CLOSED:
             others = [job for job in self.suspects if job != suspect]
             suspects = (*others, suspect)[-MAX_SUSPECTS:] if suspect else self.suspects
-            counted = replace(self, failures=self.failures + 1, problem=told, suspects=suspects)
+            number = self.failures + (0 if again else 1)
+            counted = replace(self, failures=number, problem=told, suspects=suspects)
             return counted._opened(now, terms) if counted.failures >= terms.threshold else counted
         if token in self.running:
             return replace(self, failures=self.failures + 1, problem=told)._opened(now, terms)

@@ -89,4 +89,6 @@ def _from_text(text: str) -> float | datetime | None:
 
 
 def _kind(each: type) -> str:
-    return f"{each.__module__}.{each.__qualname__}"
+    # A child process has imported the main module under another name.
+    module = "__main__" if each.__module__ == "__mp_main__" else each.__module__
+    return f"{module}.{each.__qualname__}"

@@ -26,6 +26,10 @@ LATE: Final = 1.0
 """Seconds that a claimed job waits for a fresh grant before it is given back."""
 
 
+LOOK_EVERY: Final = 1.0
+"""Seconds after which a spent rate is looked at again: others return what they do not use."""
+
+
 class Claimed(Protocol):
     """A worker's claim on a job."""
 
@@ -133,8 +137,10 @@ class BreakerGate(Gate):
                 # It ended untold: whoever trims next says so.
                 self._spare.append(token)
 
-    def tell(self, claim: Claimed, failure: Failure | None, *, well: bool) -> bool:
-        """Report how a claim ended; whether its job is excused.
+    def tell(
+        self, claim: Claimed, failure: Failure | None, *, well: bool, again: bool = False
+    ) -> bool:
+        """Report how a claim ended; whether its job is excused. `again`: its call was told already.
 
         It is where nothing tells that the dependency is well, and the first time in any case.
         """
@@ -143,7 +149,7 @@ class BreakerGate(Gate):
         excused = False
         if failure is not None and self.breaker.counts(failure):
             job = claim.job
-            excused = self.breaker.failed(failure, token, job.id)
+            excused = self.breaker.failed(failure, token, job.id, again=again)
             excused = excused or job.given_back == 0 or job.error is None
         elif well:
             self.breaker.succeeded(token)
@@ -170,10 +176,14 @@ class RateGate(Gate):
         self._wait = wait
         self._spare: list[tuple[float, float]] = []
         self._grants: dict[Claimed, tuple[float, float]] = {}
+        self._look_at = 0.0
 
     def look(self, want: int) -> int:
-        if self.opens_at is not None and self.rate.clock.now() < self.opens_at:
+        clock = self.rate.clock
+        shut = self.opens_at is not None and clock.now() < self.opens_at
+        if shut and clock.monotonic() < self._look_at:
             return 0
+        self._look_at = clock.monotonic() + LOOK_EVERY
         free, self.opens_at = self.rate.look()
         return min(want, free)
 

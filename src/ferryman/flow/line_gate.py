@@ -125,9 +125,11 @@ class LineGate(Gate):
 
     def _admit(self, first: set[str]) -> None:
         with self._lock:
-            for claim in [each for each, place in self._waiting.items() if place in first]:
-                self._running[claim] = self._waiting.pop(claim)
-                self._admitted.append(claim)
+            # Of a copy: `leave` takes no lock.
+            for claim, place in list(self._waiting.items()):
+                if place in first and self._waiting.pop(claim, None) is not None:
+                    self._running[claim] = place
+                    self._admitted.append(claim)
 
 
 def name(job: Job) -> str:

@@ -75,9 +75,16 @@ class Timetable:
         return entry
 
     def declare(self, schedule: Schedule) -> None:
-        """Take a schedule up, or change it; slots from before are not made up for."""
+        """Take a schedule up, or change it; slots from before are not made up for.
+
+        One that a newer version has declared is left as it is.
+        """
         while True:
-            known = self._find(schedule.name)
+            try:
+                known = self._find(schedule.name)
+            except BackendRejected as error:
+                self._cannot_read(schedule.name, error)
+                return
             now = self._backend.clock.now()
             if known is None:
                 entry = Entry(schedule, now)
@@ -123,13 +130,15 @@ class Timetable:
         try:
             entry = _read(cell)
         except BackendRejected as error:
-            # Declared by a newer version, whose workers push it.
-            if cell.key not in self._unreadable:
-                self._unreadable.add(cell.key)
-                name = cell.key.removeprefix(CELLS)
-                self._events.emit("schedule.unreadable", schedule=name, error=error)
+            self._cannot_read(cell.key.removeprefix(CELLS), error)
             return None
         return None if entry.paused else self._push(entry)
+
+    def _cannot_read(self, name: str, error: BackendRejected) -> None:
+        """It was declared by a newer version, whose workers push it."""
+        if name not in self._unreadable:
+            self._unreadable.add(name)
+            self._events.emit("schedule.unreadable", schedule=name, error=error)
 
     def _push(self, entry: Entry) -> float | None:
         now = self._backend.clock.now()

@@ -2,12 +2,13 @@
 
 Stages are looked at in order, each until none of its jobs in the run is unfinished. That stays so,
 because only earlier stages could bring new ones, and a job that is seen to have ended has handed
-over its children. Hence nothing is counted that could be counted twice.
+over its children. Hence nothing is counted that could be counted twice. Only a retry can undo it,
+so all stages are looked at once more in the end.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.filter import Filter, Term
 from ferryman.job import State
@@ -46,15 +47,15 @@ def wait_at(barrier: Job, shape: Shape, backend: Backend) -> Message | None:
     known = barrier.checkpoint() or {"passed": 0, "awaited": None}
     states = UNFINISHED + (NOT_COMPLETED if stage.collects == "wait" else ())
     before = shape.before(stage.name)
-    while known["passed"] < len(before):
-        awaited = _still(backend, known["awaited"], states) or _any(
-            backend, barrier, before[known["passed"]], states
-        )
-        if awaited is not None:
-            if awaited != known["awaited"]:
-                barrier.checkpoint({**known, "awaited": awaited})
-            return _not_yet(barrier, stage, backend)
-        known = {"passed": known["passed"] + 1, "awaited": None}
+    if _still(backend, known["awaited"], states):
+        return _not_yet(barrier, stage, backend)
+    found = _first(backend, barrier, before, known["passed"], states)
+    if found is None and known["passed"]:
+        # A job of a stage that was passed may have been retried since.
+        found = _first(backend, barrier, before, 0, states)
+    if found is not None:
+        barrier.checkpoint(found)
+        return _not_yet(barrier, stage, backend)
     if stage.collects == "fail":
         _check_completed(backend, barrier, before)
     return None
@@ -83,15 +84,21 @@ def _not_yet(barrier: Job, stage: Stage, backend: Backend) -> Message:
     raise Snooze(min(LONGEST, max(FIRST_LOOK, waited * PATIENCE)), "not all has ended")
 
 
-def _still(backend: Backend, job_id: str | None, states: Collection[State]) -> str | None:
-    """The job that was awaited last time, if it still is: one look instead of a search."""
+def _still(backend: Backend, job_id: str | None, states: Collection[State]) -> bool:
+    """Whether the job that was awaited last time still is: one look instead of a search."""
     job = None if job_id is None else backend.get(job_id)
-    return job.id if job is not None and job.state in states else None
+    return job is not None and job.state in states
 
 
-def _any(backend: Backend, barrier: Job, stage: str, states: Collection[State]) -> str | None:
-    found = backend.list(in_run(barrier.meta[RUN], stage, states=states), limit=1).jobs
-    return found[0].id if found else None
+def _first(
+    backend: Backend, barrier: Job, before: Sequence[str], passed: int, states: Collection[State]
+) -> dict[str, Any] | None:
+    """A job to wait for, in the first stage that has one, but for those that were passed."""
+    for place in range(passed, len(before)):
+        where = in_run(barrier.meta[RUN], before[place], states=states)
+        for job in backend.list(where, limit=1).jobs:
+            return {"passed": place, "awaited": job.id}
+    return None
 
 
 def _check_completed(backend: Backend, barrier: Job, before: Sequence[str]) -> None:

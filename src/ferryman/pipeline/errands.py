@@ -68,14 +68,16 @@ class Errands:
                 backend.resume([child_id(parent, generation, edge, index) for index in chunk])
             job.checkpoint(chunk.stop)
 
-    def _sweep(self, parent: str, fence: int, mark: str, release: str, job: Job) -> None:
+    def _sweep(self, parent: str, fence: int, release: str, job: Job) -> None:
         backend = self._backend()
         found = backend.get(parent)
         if backend.get(release) is not None:
             return  # the ack of that claim was applied, and the rest is the release's
-        if found is not None and found.fence == fence and found.state is State.PROCESSING:
+        # Files may still owe the release of a parent that has completed.
+        living = (State.PROCESSING, State.COMPLETED)
+        if found is not None and found.fence == fence and found.state in living:
             raise Snooze(max(SWEEP_AFTER, backend.clock.now() - job.created_at))
-        held = Term("meta", "is", (mark,), path=(HELD,))
+        held = Term("meta", "is", (release,), path=(HELD,))
         where = Filter((held, Term("state", "is", (State.PAUSED,))))
         while jobs := backend.list(where, limit=PAGE).jobs:
             acted = backend.delete([each.id for each in jobs])

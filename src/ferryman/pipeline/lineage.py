@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PARENT: Final = "parent"
 HELD: Final = "held"
-"""In the `meta` of a staged child: its parent, and under which claim it was staged."""
+"""In the `meta` of a staged child: its parent, and the id of what would release it."""
 
 _OWN: Final = frozenset({RUN, PIPELINE, STAGE, PARENT, HELD})
 

@@ -71,7 +71,9 @@ class Pipelines:
 
     def feeds(self, task: str) -> frozenset[str]:
         shapes = [pipeline.shape for pipeline in self if task in pipeline.tasks]
-        return frozenset(queue for shape in shapes for queue in shape.fed_by(task))
+        fed = frozenset(queue for shape in shapes for queue in shape.fed_by(task))
+        # Barriers that fill a queue are gone only when the task has done its work.
+        return fed - frozenset(queue for shape in shapes for queue in shape.awaited_in(task))
 
     def payload(self, job: Job) -> Any:
         if job.task != SWEEP:

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ferryman.errors import JobNotFound, NotAllowed, StillUnfinished, TaskError
+from ferryman.filter import Filter, Term
 from ferryman.job import TERMINAL, State
 from ferryman.pipeline.barrier import BARRIER, NOT_COMPLETED, UNFINISHED, in_run
-from ferryman.pipeline.lineage import HELD, PARENT
+from ferryman.pipeline.lineage import HELD
 from ferryman.pipeline.pauses import set_paused
-from ferryman.pipeline.spread import RELEASE, SWEEP, held_mark
+from ferryman.pipeline.spread import RELEASE, SWEEP, is_released
 from ferryman.tasks.passage import STAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from ferryman.filter import Filter
     from ferryman.job import Job
     from ferryman.pipeline.shape import Shape
     from ferryman.queue.answers import Acted
@@ -83,10 +83,12 @@ class Run:
     def progress(self) -> Progress:
         """Its jobs counted by stage and state; a barrier counts for the stage behind it."""
         counts = {stage.name: Counter[State]() for stage in self._shape.stages}
+        is_there = self._there()
         for jobs in self._walk(in_run(self.id, *counts)):
             for job in jobs:
                 # A barrier that did its work is nobody's business any more.
-                if job.task != BARRIER or job.state is not State.COMPLETED:
+                over = job.task == BARRIER and job.state is State.COMPLETED
+                if not over and (job.state is not State.PAUSED or is_there(job)):
                     counts[job.meta[STAGE]][job.state] += 1
         if not any(counts.values()):
             raise JobNotFound(self.id)
@@ -100,7 +102,11 @@ class Run:
         for _ in range(len(self._shape.stages) + 1):
             if self._any(State.PENDING, State.PROCESSING, stages=going):
                 return "running"
-        found = [state for state in (State.PAUSED, *TERMINAL) if self._any(state)]
+        found = [state for state in TERMINAL if self._any(state)]
+        is_there = self._there()
+        paused = self._walk(in_run(self.id, *self._shape.by_name, states=[State.PAUSED]))
+        if any(is_there(job) for jobs in paused for job in jobs):
+            found.append(State.PAUSED)
         if not found:
             raise JobNotFound(self.id)
         return Progress({"": dict.fromkeys(found, 1)}).state
@@ -149,9 +155,8 @@ class Run:
     def resume(self) -> int:
         """Go on with what `pause` held back; staged children wait on for their parent's end."""
         set_paused(self._backend, self.id, False)
-        released: dict[str, str | None] = {}
         where = in_run(self.id, states=[State.PAUSED])
-        return self._each(self._backend.resume, where, lambda job: self._free(job, released))
+        return self._each(self._backend.resume, where, self._there())
 
     def retry(self, stage: str | None = None) -> int:
         """Run again what failed or was cancelled; with a stage, all from there on; how many jobs.
@@ -160,7 +165,9 @@ class Run:
         well. Refused while any of that still runs.
         """
         if stage is None:
-            return self._each(self._backend.retry, in_run(self.id, states=NOT_COMPLETED))
+            failed = in_run(self.id, states=NOT_COMPLETED)
+            done = self._retry(failed)
+            return done + self._retry_barriers(self._barriers(states=NOT_COMPLETED))
         if stage not in self._shape.by_name:
             known = ", ".join(self._shape.by_name)
             raise TaskError(f"pipeline {self.pipeline!r} has no stage {stage!r}: it has {known}")
@@ -169,17 +176,17 @@ class Run:
             raise NotAllowed(
                 f"run {self.id!r} is not done with {stage!r} and what follows: wait, or cancel it"
             )
-        first = stage == self._shape.first.name
+        barriers: Sequence[Job] = ()
         if following:
-            barriers = [] if first else self._barriers(following)
-            self._each(
-                self._backend.delete,
-                in_run(self.id, *following),
-                lambda job: first or job.task != BARRIER,
-            )
-            self._backend.retry(barriers)
-        where = in_run(self.id, stage, states=TERMINAL)
-        return self._each(self._backend.retry, where, lambda job: job.task != BARRIER)
+            # Those that follow from the first stage's new end, or took another's place, go too.
+            if stage != self._shape.first.name:
+                barriers = [each for each in self._barriers(following) if each.payload == 0]
+            kept = {barrier.id for barrier in barriers}
+            where = in_run(self.id, *following)
+            self._each(self._backend.delete, where, lambda job: job.id not in kept)
+        done = self._retry(in_run(self.id, stage, states=TERMINAL))
+        self._retry_barriers(barriers)
+        return done
 
     # -- parts
 
@@ -222,20 +229,35 @@ class Run:
         )
         return any(job.task != BARRIER for job in jobs)
 
-    def _barriers(self, stages: Sequence[str]) -> Sequence[str]:
-        jobs = (job for page in self._walk(in_run(self.id, *stages)) for job in page)
-        return [job.id for job in jobs if job.task == BARRIER]
+    def _retry(self, where: Filter) -> int:
+        """Retry jobs; what an attempt that did not complete has staged is forgotten instead."""
+        is_there = self._there()
+        self._each(self._backend.delete, where, lambda job: not is_there(job))
+        return self._each(self._backend.retry, where, lambda job: job.task != BARRIER)
 
-    def _free(self, job: Job, released: dict[str, str | None]) -> bool:
-        """Whether a paused job was paused by somebody, and not staged by an attempt."""
-        if HELD not in job.meta:
-            return True
-        parent_id = job.meta[PARENT]
-        if parent_id not in released:
-            parent = self._backend.get(parent_id)
-            done = parent is not None and parent.state is State.COMPLETED
-            released[parent_id] = held_mark(parent) if parent is not None and done else None
-        return released[parent_id] == job.meta[HELD]
+    def _retry_barriers(self, barriers: Sequence[Job]) -> int:
+        """In their order, and after all other jobs: they would find those as they had ended."""
+        acted = (self._backend.retry([barrier.id])[0] for barrier in barriers)
+        return sum(one.refused is None for one in acted)
+
+    def _barriers(
+        self, stages: Sequence[str] = (), states: Collection[State] = ()
+    ) -> Sequence[Job]:
+        terms = in_run(self.id, *stages, states=states).terms
+        where = Filter((*terms, Term("task", "is", (BARRIER,))))
+        return sorted((job for jobs in self._walk(where) for job in jobs), key=lambda job: job.seq)
+
+    def _there(self) -> Callable[[Job], bool]:
+        """Tells whether a job is part of the run, and not only staged by an attempt."""
+        released: dict[str, bool] = {}
+
+        def is_there(job: Job) -> bool:
+            mark = job.meta.get(HELD)
+            if mark is not None and mark not in released:
+                released[mark] = is_released(job, self._backend)
+            return mark is None or released[mark]
+
+        return is_there
 
 
 def _can_wait(job: Job) -> bool:

@@ -79,6 +79,11 @@ class Shape:
         behind = {self.by_name[stage].queue for stage in (*self.before(name), name)}
         return frozenset(stage.queue for stage in self.next_of(name)) - behind
 
+    def awaited_in(self, name: str) -> frozenset[str]:
+        """The queues in which barriers wait for a stage."""
+        after = {stage.name for stage in self.collecting} & {*self.following(name)}
+        return frozenset(self.by_name[stage].queue for stage in after)
+
     def text(self) -> str:
         return json.dumps({"stages": [asdict(stage) for stage in self.stages]})
 
@@ -91,8 +96,9 @@ class Shape:
 def publish(backend: Backend, shape: Shape) -> None:
     """Let commands that do not have the code know this pipeline."""
     text = shape.text()
-    if not any(cell.value == text for cell in backend.read_cells(CELLS + shape.name)):
-        backend.write_cell(CELLS + shape.name, text, expect=None)
+    key = CELLS + shape.name
+    if not any((cell.key, cell.value) == (key, text) for cell in backend.read_cells(key)):
+        backend.write_cell(key, text, expect=None)
 
 
 def published(backend: Backend) -> Sequence[Shape]:

@@ -1,7 +1,8 @@
 """Children of a generator: few go with the ack, many are staged in chunks and released by it.
 
-A staged child is there and paused, so that nobody can claim it. Its id and its `held` mark name the
-claim that staged it: what an attempt that died has staged is never released, and swept away.
+A staged child is there and paused, so that nobody can claim it. Its id names the claim that staged
+it, and its `held` mark the release that would follow from that: what an attempt that died has
+staged is never released, and swept away.
 """
 
 from __future__ import annotations
@@ -31,9 +32,19 @@ def edge_of(stage: str, fence: int) -> str:
     return f"{stage}@{fence}"
 
 
-def held_mark(parent: Job) -> str:
-    """The mark of what is staged under the parent's present claim."""
-    return child_id(parent.id, parent.generation, HELD, parent.fence)
+def release_of(parent: Job) -> str:
+    """The id of what releases the children staged under the parent's present claim."""
+    return child_id(parent.id, parent.generation, RELEASE, str(parent.fence))
+
+
+def is_released(child: Job, backend: Backend) -> bool:
+    """Whether the attempt that staged a child was the one that completed."""
+    if backend.get(child.meta[HELD]) is not None:
+        return True
+    # Files may still owe the release of a parent that has completed.
+    parent = backend.get(child.meta[PARENT])
+    done = parent is not None and parent.state is State.COMPLETED
+    return parent is not None and done and release_of(parent) == child.meta[HELD]
 
 
 class Spreading:
@@ -109,11 +120,10 @@ class Spreading:
         payload = {
             "parent": job.id,
             "fence": job.fence,
-            "mark": held_mark(job),
-            "release": child_id(job.id, job.generation, RELEASE, str(job.fence)),
+            "release": release_of(job),
         }
         self._backend.push([errand(job, SWEEP, payload, str(job.fence), delay=SWEEP_AFTER)])
-        marks = {PARENT: job.id, HELD: held_mark(job)}
+        marks = {PARENT: job.id, HELD: release_of(job)}
         return [Children(job, task, edge_of(task.name, job.fence), marks) for task in self._tasks]
 
     def _restore(self, chunk: Sequence[Job]) -> None:

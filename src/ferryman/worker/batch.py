@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ferryman.errors import LeaseLost
 from ferryman.outcomes import Fail, Outcome
+from ferryman.worker.claim import Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +23,8 @@ class Ends(Protocol):
     def arguments(self, claim: Claim, task: Task[..., Any]) -> dict[str, Any]: ...
 
     def said(self, claim: Claim, task: Task[..., Any], value: Any) -> Settlement: ...
+
+    def give_back(self, claim: Claim) -> Settlement: ...
 
 
 class Batch:
@@ -61,9 +66,16 @@ class Batch:
         return self.ends
 
     def raised(self, error: BaseException) -> Sequence[Settlement]:
-        """The handler raised: that is the end of all."""
+        """The handler raised: that is the end of all, but for the stop of one of them."""
+        stops = isinstance(error, Stopped | LeaseLost | CancelledError)
+        stopped = stops and any(claim.stopping for claim in self.claims)
         for claim in self.claims:
-            self._end(claim, error)
+            if stopped and not claim.stopping:
+                self._ends[claim] = self._executor.give_back(claim)
+            else:
+                self._end(claim, error)
+                # It was one call: who counts failures can see that.
+                claim.failure = self.claims[0].failure
         return self.ends
 
     def _end(self, claim: Claim, value: Any) -> None:

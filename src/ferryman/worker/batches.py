@@ -9,6 +9,7 @@ from ferryman.tasks.aio import offload
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ferryman.flow.failure import Failure
     from ferryman.queue.settlement import Settlement
     from ferryman.tasks.task import Task
     from ferryman.worker.claim import Claim
@@ -72,8 +73,13 @@ class Batches:
             lane.finished(claims[0])
 
     def _finish(self, claims: Sequence[Claim], lane: Lane, ends: Sequence[Settlement]) -> None:
+        told: Failure | None = None
         for claim, settlement in zip(claims, ends, strict=True):
-            judged = settlement if self._gates is None else self._gates.judge(claim, settlement)
+            judged = settlement
+            if self._gates is not None:
+                again = told is not None and claim.failure is told
+                judged = self._gates.judge(claim, settlement, again=again)
+                told = claim.failure
             self._end(claim, judged)
             if claim.follows:
                 lane.finished(claim)

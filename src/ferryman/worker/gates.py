@@ -11,6 +11,7 @@ from ferryman.errors import BackendError, BackendUnavailable, FerrymanError
 from ferryman.flow.gate import BreakerGate, PermitGate, RateGate
 from ferryman.flow.line_gate import LineGate
 from ferryman.lifecycle import Verdict
+from ferryman.tasks.passage import is_errand
 from ferryman.worker.loop import Loop
 
 if TYPE_CHECKING:
@@ -203,11 +204,12 @@ class Gates(Loop):
             return 0.0
         return None
 
-    def judge(self, claim: Claim, settlement: Settlement) -> Settlement:
+    def judge(self, claim: Claim, settlement: Settlement, *, again: bool = False) -> Settlement:
         """Tell the breakers how a claim ended, and whether that is its job's fault.
 
         A failure that counts against a breaker is charged only if the dependency has worked since
-        the job's failure before. Else it is given back: it may be the dependency's.
+        the job's failure before. Else it is given back: it may be the dependency's. `again`: it is
+        the failure of a call that was told already, for another job.
         """
         gates = () if claim.ended else self._of(claim)
         excused = False
@@ -215,7 +217,7 @@ class Gates(Loop):
             with suppress(BackendError):  # what is lost with the store does no harm
                 if isinstance(gate, BreakerGate):
                     well = settlement.verdict is Verdict.ACK
-                    excused = gate.tell(claim, claim.failure, well=well) or excused
+                    excused = gate.tell(claim, claim.failure, well=well, again=again) or excused
                 elif isinstance(gate, RateGate):
                     _postpone(gate, claim.failure)
         if excused and settlement.verdict is Verdict.NACK:
@@ -282,7 +284,8 @@ class Gates(Loop):
     def _of(self, claim: Claim) -> Sequence[Gate]:
         job = claim.job
         own, queue = self._tasks.get(job.task, ()), self._queues.get(job.queue, ())
-        return [*queue, *own] if queue else own
+        # The engine's own jobs look and wait: a queue's limits are for what its users do.
+        return [*queue, *own] if queue and not is_errand(job.task) else own
 
     def _gates_of(self, owner: str, limits: Limits) -> Sequence[Gate]:
         """Breakers first, which cost only a look; the rate last, whose grants do not keep."""
