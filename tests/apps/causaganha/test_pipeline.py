@@ -87,9 +87,8 @@ def test_misbehaving_services_change_nothing_in_the_ranking(tmp_path: Path) -> N
     rough, place = run_all(tmp_path / "rough", {}, pages=30, mishaps=True, max_attempts=10)
     assert rough == calm
     chunks = sum(-(-each.pages // 25) for each in place.tjro.editions)
-    assert len(place.gemini.moments) == chunks + place.gemini.bad
-    assert place.gemini.bad
-    assert place.gemini.refused
+    assert len(place.gemini.moments) == chunks + place.gemini.failed.total()
+    assert set(place.gemini.failed) == {"429", "503", "broken"}
 
 
 @pytest.mark.parametrize("stores", ["sqlite", "postgresql"], indirect=True)

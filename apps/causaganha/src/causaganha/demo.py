@@ -72,7 +72,7 @@ def run(console: Console, editions: int = 20) -> Report:
             uploads=list(place.archive.uploads.values()),
             chunks=chunks,
             calls=len(place.gemini.moments),
-            useless=place.gemini.bad,
+            useless=place.gemini.failed.total(),
             mishaps=sum(each.mishaps.met.total() for each in (place.tjro, place.archive))
             + place.gemini.mishaps.met.total(),
             seconds=time.monotonic() - began,
