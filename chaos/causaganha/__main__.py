@@ -9,12 +9,12 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from chaos.causaganha.passage import BACKENDS, Terms, passage
-from chaos.causaganha.verdict import Verdict
+from chaos.causaganha.passage import BACKENDS, Terms
+from chaos.causaganha.verdict import judged
 from chaos.report import table, write_result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 RESULTS: Final = Path(__file__).with_name("results.json")
 WORKERS: Final = 6
@@ -33,17 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     _say(f"seed {terms.seed}: {terms.editions} editions on {terms.backend}")
     with tempfile.TemporaryDirectory(prefix="causaganha-chaos-") as folder:
-        found = judged(terms, Path(folder), tell=_say)
+        found = judged(terms, Path(folder), _say)
     write_result(options.results, found.row())
     _say("", *table([found.row()]), *list(found.findings())[:_TOLD])
     _say("clean" if found.clean else "PROMISES WERE BROKEN", f"{found.rough.seconds:.0f} s")
     return 0 if found.clean else 1
-
-
-def judged(terms: Terms, folder: Path, tell: Callable[[str], None] = lambda _: None) -> Verdict:
-    """A rough passage beside one of a single worker, in the court's order, when all goes well."""
-    calm = passage(Terms(backend="sqlite", editions=terms.editions, workers=1), folder / "calm")
-    return Verdict(terms, passage(terms, folder / "rough", tell), calm)
 
 
 def _parser() -> argparse.ArgumentParser:

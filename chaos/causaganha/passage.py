@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 BACKENDS: Final = ("sqlite", "postgresql", "file")
 YEAR: Final = 2025
-QUOTA, PERIOD = 15, 5.0
-"""Gemini's free tier, with a minute that lasts five seconds."""
+QUOTA, PERIOD = 30, 10.0
+"""So many calls of Gemini in so many seconds: enough that a passage takes minutes, and runs dry."""
 PATIENCE: Final = 60.0
 """Seconds without an edition coming to its end, after which the rest is given up."""
 

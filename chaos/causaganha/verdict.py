@@ -6,14 +6,15 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from chaos.causaganha.passage import PERIOD, QUOTA
+from chaos.causaganha.passage import PERIOD, QUOTA, Terms, passage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
-    from chaos.causaganha.passage import Passage, Terms
+    from chaos.causaganha.passage import Passage
 
-LATENCY: Final = 0.5
+LATENCY: Final = 1.0
 """Seconds that a call may spend between its grant and the service, on a busy machine."""
 
 
@@ -71,6 +72,12 @@ class Verdict:
             for each in uploads.keys() | self.rough.expected_uploads
             if uploads.get(each) != 1 or each not in self.rough.expected_uploads
         ]
+
+
+def judged(terms: Terms, folder: Path, tell: Callable[[str], None] = lambda _: None) -> Verdict:
+    """A rough passage beside one of a single worker, in the court's order, when all goes well."""
+    calm = passage(Terms(backend="sqlite", editions=terms.editions, workers=1), folder / "calm")
+    return Verdict(terms, passage(terms, folder / "rough", tell), calm)
 
 
 def most_within(moments: Sequence[float], seconds: float) -> int:

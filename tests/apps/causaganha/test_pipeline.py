@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pypdf import PdfReader
 from sqlalchemy import func, select, text
 
 from causaganha.app import SLOTS, CausaGanha
@@ -17,21 +21,8 @@ from ferryman.testing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from ferryman import Job
-
-
-@pytest.fixture(params=["sqlite", "file", "postgresql"])
-def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Mapping[str, Any]:
-    """Where jobs and tables are: together in a database, or jobs in a folder."""
-    match request.param:
-        case "sqlite":
-            return {}
-        case "file":
-            return {"queue": f"file://{tmp_path}/queue"}
-        case _:
-            return {"database": str(request.getfixturevalue("own_tables_url"))}
 
 
 def finish(app: CausaGanha, count: int) -> None:
@@ -78,6 +69,28 @@ def test_every_edition_and_supplement_ends_once_in_each_table_and_in_the_archive
     calm, place = run_all(tmp_path, stores)
     assert len(place.gemini.moments) == 7  # a chunk each
     assert calm.count("\n") > 5
+
+
+def test_two_editions_of_a_day_and_supplements_keep_what_is_their_own(tmp_path: Path) -> None:
+    with town(tmp_path) as place, CausaGanha(place.settings) as app:
+        app.discover_year(2025)
+        finish(app, 7)
+        printed = place.tjro.editions
+        assert [each.suffix for each in printed] == ["", "SUP", "", "", "ANEXO", "", "."]
+        assert printed[2].day == printed[3].day
+        with app.db.reading() as connection:
+            pdf_rows = connection.execute(select(pdfs)).mappings().all()
+            for each in printed:
+                [pdf] = [row for row in pdf_rows if row["url"].endswith(each.item["url"])]
+                body = Path(pdf["local_path"]).read_bytes()
+                assert body == each.pdf()
+                [file] = place.archive.items[pdf["archive_id"]]["files"]
+                assert file["md5"] == hashlib.md5(body, usedforsecurity=False).hexdigest()
+                of_it = select(decisions.c.process_number).where(decisions.c.pdf_id == pdf["id"])
+                processes = connection.execute(of_it).scalars().all()
+                assert processes
+                text = "".join(page.extract_text() for page in PdfReader(io.BytesIO(body)).pages)
+                assert all(process in text for process in processes)
 
 
 def test_misbehaving_services_change_nothing_in_the_ranking(tmp_path: Path) -> None:

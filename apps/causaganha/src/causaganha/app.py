@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from causaganha.edition import Edition
     from causaganha.settings import Settings
     from ferryman import Run
+    from ferryman.clock import Clock
 
 SLOTS: Final = {"discovery": 3, "archive": 2, "extraction": 1, "ratings": 1}
 """The stages in their order, and how many of each a worker runs at once.
@@ -34,10 +35,10 @@ LATEST: Final = 10
 class CausaGanha:
     """The application on one database and one store of jobs."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, clock: Clock | None = None) -> None:
         self.settings = settings
         self.db = CausaGanhaDB(settings.database)
-        self.ferry = Ferry(settings.queue_url, lease=settings.lease)
+        self.ferry = Ferry(settings.queue_url, clock=clock, lease=settings.lease)
         self._declare_limits()
         tjro, gemini = self.ferry.rate("tjro"), self.ferry.rate("gemini")
         self.stages = Stages(settings, self.db, tjro_rate=tjro, gemini_rate=gemini)

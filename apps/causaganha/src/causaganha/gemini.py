@@ -71,11 +71,24 @@ class Gemini:
         self._client: Client | None = None
         self._opening = threading.Lock()
 
+    def open(self) -> Client:
+        """Set the client up, once; call it before a grant is taken, for it may take a second."""
+        with self._opening:
+            if self._client is None:
+                from google.genai import Client
+                from google.genai.types import HttpOptions
+
+                options = HttpOptions(base_url=self._address, timeout=int(TIMEOUT * 1000))
+                self._client = Client(api_key=self._key, http_options=options, vertexai=False)
+            # Kept: a client that nobody holds is closed while it waits for its answer.
+            return self._client
+
     def decisions(self, text: str) -> list[Any]:
         """What the model takes for decisions, as it put them.
 
         Raises `BadAnswer`, `QuotaSpent`, `GeminiDown`.
         """
+        client = self.open()
         from google.genai.errors import APIError
         from google.genai.types import GenerateContentConfig
 
@@ -86,9 +99,7 @@ class Gemini:
             temperature=0.0,
         )
         try:
-            answer = self._opened().models.generate_content(
-                model=self._model, contents=text, config=config
-            )
+            answer = client.models.generate_content(model=self._model, contents=text, config=config)
         except APIError as error:
             if error.code == 429:
                 raise QuotaSpent(_retry_delay(error)) from error
@@ -103,17 +114,6 @@ class Gemini:
         """Free the connections."""
         if self._client is not None:
             self._client.close()
-
-    def _opened(self) -> Client:
-        # One, and kept: a client that nobody holds is closed while it waits for its answer.
-        with self._opening:
-            if self._client is None:
-                from google.genai import Client
-                from google.genai.types import HttpOptions
-
-                options = HttpOptions(base_url=self._address, timeout=int(TIMEOUT * 1000))
-                self._client = Client(api_key=self._key, http_options=options, vertexai=False)
-            return self._client
 
 
 def _parsed(text: str) -> list[Any]:

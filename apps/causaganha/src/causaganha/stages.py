@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 ANSWERS: Final = 2
 """How many answers a chunk may cost: Gemini is expensive."""
+MINUTE: Final = 60.0
+"""Seconds to wait for a grant of Gemini: the quota of a minute passes by then, a day's does not."""
 CATALOGUE: Final = 60.0
 """Seconds until the archive is asked again for what it has not catalogued yet."""
 
@@ -130,6 +132,7 @@ class Stages:
     def extraction(self, pdf: Archived, job: Job) -> Extraction | None:
         """Read an edition's decisions, a chunk at a time; None, and the end of it, without any."""
         path = _file(pdf)
+        self._gemini.open()
         pages = Pages(path)
         chunks = pages.chunks()
         answers: list[Any] = []
@@ -177,7 +180,7 @@ class Stages:
         bad: dict[str, int] = dict(job.checkpoint() or {})
         budget = f"{chunk.name}, {job.generation}"
         while bad.get(budget, 0) < ANSWERS:
-            self._gemini_rate.take()
+            self._gemini_rate.take(wait=MINUTE)
             try:
                 return self._gemini.decisions(text)
             except QuotaSpent as spent:
