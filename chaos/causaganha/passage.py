@@ -24,7 +24,7 @@ BACKENDS: Final = ("sqlite", "postgresql", "file")
 YEAR: Final = 2025
 QUOTA, PERIOD = 30, 10.0
 """So many calls of Gemini in so many seconds: enough that a passage takes minutes, and runs dry."""
-PATIENCE: Final = 60.0
+PATIENCE: Final = 300.0
 """Seconds without an edition coming to its end, after which the rest is given up."""
 
 
@@ -124,7 +124,7 @@ def _finishing(app: CausaGanha, editions: int) -> Iterator[int]:
     seen, moved, due = 0, time.monotonic(), time.monotonic() + 1.0
     while seen < editions and time.monotonic() - moved < PATIENCE:
         time.sleep(max(0.0, due - time.monotonic()))
-        due += 1.0
+        due = time.monotonic() + 1.0
         status = app.status()
         finished = min(status[stage].get("completed", 0) for stage in SLOTS)
         if finished > seen:

@@ -77,7 +77,7 @@ def test_the_latest_edition_comes_with_its_supplements(court: Tjro, tjro: TjroSt
     latest = court.latest()
     assert {each.suffix for each in latest} == {"", "."}
     assert {each.archive_id[-4:] for each in latest} == {"-x2e", "r004"}
-    tjro.editions = tjro.editions[:1]
+    tjro.print(tjro.editions[:1])
     assert [each.label for each in court.latest()] == ["2025/001"]
 
 

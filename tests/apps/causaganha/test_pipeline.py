@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from sqlalchemy import func, select, text
 
 from causaganha.app import SLOTS, CausaGanha
 from causaganha.ranking import as_csv, ranking
+from causaganha.stand_ins.gazette import year_of
 from causaganha.stand_ins.town import Town, town
 from causaganha.tables import decisions, matches, pdfs
 from causaganha.views import VIEWS
@@ -195,12 +197,27 @@ def test_an_upload_whose_answer_was_lost_is_not_made_again(tmp_path: Path) -> No
         assert set(place.archive.uploads.values()) == {1}
 
 
-def test_a_lost_file_is_told(tmp_path: Path) -> None:
+def test_each_stage_may_run_on_a_machine_that_has_no_file_of_the_edition(tmp_path: Path) -> None:
+    with town(tmp_path, editions=1) as place:
+        for stage in SLOTS:
+            elsewhere = replace(place.settings, data=str(tmp_path / stage))
+            with CausaGanha(elsewhere) as app:
+                if stage == "discovery":
+                    app.discover_year(2025)
+                assert app.process(stage) == {"processed": 1, "succeeded": 1, "failed": 0}, stage
+            for path in (tmp_path / stage).rglob("*.pdf"):
+                path.unlink()
+        assert place.tjro.served.total() == 2  # to be downloaded, and to be archived
+
+
+def test_a_lost_file_is_not_replaced_by_another(tmp_path: Path) -> None:
     with town(tmp_path, editions=1) as place, CausaGanha(place.settings) as app:
         app.discover_year(2025)
         app.process("discovery")
-        for path in (tmp_path / "data").rglob("*.pdf"):
-            path.unlink()
+        [path] = (tmp_path / "data").rglob("*.pdf")
+        path.unlink()
+        place.tjro.print(year_of(2025, 1, pages=5))
         assert app.process("archive")["failed"] == 1
         [job] = jobs(app, "state:pending queue:archive")
-        assert "PDF file not found" in str(job.error)
+        assert f"PDF file not found: {path}" in str(job.error)
+        assert not path.exists()

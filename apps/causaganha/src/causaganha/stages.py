@@ -21,7 +21,10 @@ from causaganha.tjro import Tjro, TooManyRequests
 from ferryman import Fail, Job, Rate, Snooze
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from causaganha.database import CausaGanhaDB
+    from causaganha.download import Download
     from causaganha.settings import Settings
 
 ANSWERS: Final = 2
@@ -87,17 +90,7 @@ class Stages:
 
     def discovery(self, edition: Edition, job: Job) -> Pdf:
         """Download an edition."""
-        self._tjro_rate.take()
-        try:
-            got = self.tjro.download(edition, self._data / edition.path)
-        except TooManyRequests as told:
-            self._tjro_rate.postpone(told.retry_after)
-            raise
-        try:
-            check_pdf(got.path)
-        except InvalidPdf:
-            got.path.unlink(missing_ok=True)
-            raise
+        got = self._from_the_court(edition, self._data / edition.path)
         with self._db.writing() as connection:
             pdf_id = record_pdf(
                 connection,
@@ -112,7 +105,8 @@ class Stages:
 
     def archive(self, pdf: Pdf, job: Job) -> Archived:
         """Keep an edition's file in the Internet Archive, once."""
-        path, item = _file(pdf), pdf.edition.archive_id
+        path = self._file(pdf, partial(self._from_the_court, pdf.edition))
+        item = pdf.edition.archive_id
 
         def upload() -> bool:
             # A worker that died may have uploaded it already.
@@ -131,7 +125,7 @@ class Stages:
 
     def extraction(self, pdf: Archived, job: Job) -> Extraction | None:
         """Read an edition's decisions, a chunk at a time; None, and the end of it, without any."""
-        path = _file(pdf)
+        path = self._file(pdf, partial(self._archive.download, pdf.edition.archive_id))
         self._gemini.open()
         pages = Pages(path)
         chunks = pages.chunks()
@@ -173,6 +167,33 @@ class Stages:
         for service in (self.tjro, self._archive, self._gemini):
             service.close()
 
+    def _from_the_court(self, edition: Edition, path: Path) -> Download:
+        self._tjro_rate.take()
+        try:
+            got = self.tjro.download(edition, path)
+        except TooManyRequests as told:
+            self._tjro_rate.postpone(told.retry_after)
+            raise
+        try:
+            check_pdf(got.path)
+        except InvalidPdf:
+            got.path.unlink(missing_ok=True)
+            raise
+        return got
+
+    def _file(self, pdf: Pdf, bring: Callable[[Path], Download]) -> Path:
+        """The edition's file; brought here again if it was another machine that downloaded it."""
+        first, path = Path(pdf.local_path), self._data / pdf.edition.path
+        if first.exists():
+            return first
+        if not path.exists() and (sha256 := bring(path).sha256) != pdf.sha256:
+            path.unlink()
+            raise FileNotFoundError(
+                f"PDF file not found: {first} (edition {pdf.edition.label}), and what is offered "
+                f"in its place is another file (SHA-256 {sha256}): put the first one there"
+            )
+        return path
+
     def _ask(self, job: Job, pages: Pages, chunk: Chunk) -> list[Any]:
         text = pages.text(chunk)
         # Kept with the job: another worker goes on counting where this one died. An operator's
@@ -191,16 +212,6 @@ class Stages:
                 job.checkpoint(bad)
                 job.log(f"{chunk.name}: {error}")
         raise Fail(f"{chunk.name}: {ANSWERS} answers of Gemini were of no use; see the job's log")
-
-
-def _file(pdf: Pdf) -> Path:
-    path = Path(pdf.local_path)
-    if not path.exists():
-        raise FileNotFoundError(
-            f"PDF file not found: {path} (edition {pdf.edition.label}): put it there, or run the "
-            "edition's discovery again"
-        )
-    return path
 
 
 def _sorted_out(answers: list[Any], job: Job) -> tuple[list[Decision], list[str]]:

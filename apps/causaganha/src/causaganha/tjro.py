@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
 
+from causaganha.download import download
 from causaganha.edition import Edition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from causaganha.download import Download
 
 HEADERS: Final = {
     "User-Agent": "Mozilla/5.0 (compatible; CausaGanha/1.0)",
@@ -23,7 +22,6 @@ HEADERS: Final = {
 }
 """The site answers 403 to callers that do not look like a browser."""
 LIST_TIMEOUT: Final = 30.0
-DOWNLOAD_TIMEOUT: Final = 60.0
 USUAL_WAIT: Final = 60.0
 """Seconds to wait after a 429 that does not say how long."""
 
@@ -36,16 +34,6 @@ class TooManyRequests(httpx2.HTTPStatusError):
         self.retry_after = float(told) if told.isdigit() else USUAL_WAIT
         text = f"{response.url.host} asks to wait {self.retry_after:g} s"
         super().__init__(text, request=response.request, response=response)
-
-
-@dataclass(frozen=True, slots=True)
-class Download:
-    """A file that is whole on disk."""
-
-    path: Path
-    size: int
-    sha256: str
-    milliseconds: int
 
 
 class Tjro:
@@ -65,27 +53,7 @@ class Tjro:
 
     def download(self, edition: Edition, path: Path) -> Download:
         """Bring an edition's file to `path`, where it appears whole or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.name}.{os.getpid()}-{time.monotonic_ns()}.part")
-        began = time.monotonic()
-        digest = hashlib.sha256()
-        try:
-            with (
-                self._http.stream("GET", edition.url, timeout=DOWNLOAD_TIMEOUT) as response,
-                part.open("wb") as file,
-            ):
-                _check(response)
-                for piece in response.iter_bytes():
-                    digest.update(piece)
-                    file.write(piece)
-                file.flush()
-                os.fsync(file.fileno())
-                size = file.tell()
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-        spent = round((time.monotonic() - began) * 1000)
-        return Download(path, size, digest.hexdigest(), spent)
+        return download(self._http, edition.url, path, _check)
 
     def close(self) -> None:
         """Free the connections."""
