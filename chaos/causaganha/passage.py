@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from causaganha.app import SLOTS, CausaGanha
-from causaganha.pdf import PAGES
 from causaganha.ranking import as_csv, ranking
 from causaganha.stand_ins.town import Town, town
 from chaos.causaganha.rows import Rows
@@ -78,7 +77,7 @@ def passage(terms: Terms, folder: Path, tell: Callable[[str], None] = lambda _: 
             ranking=as_csv(ranking(app.db, least=1)),
             uploads=dict(place.archive.uploads),
             expected_uploads=[f"{e.archive_id}/{e.path.rpartition('/')[2]}" for e in editions],
-            chunks=sum(-(-each.pages // PAGES) for each in place.tjro.editions),
+            chunks=place.chunks,
             calls=sorted(place.gemini.moments),
             failed_answers=place.gemini.failed.total(),
             kills=workers.kills,

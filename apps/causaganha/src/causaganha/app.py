@@ -9,6 +9,7 @@ import httpx2
 from causaganha.archive import UploadRefused
 from causaganha.database import CausaGanhaDB
 from causaganha.gemini import GeminiDown, QuotaSpent
+from causaganha.log import log_jobs
 from causaganha.records import finished_urls
 from causaganha.stages import Stages
 from causaganha.views import VIEWS
@@ -39,6 +40,7 @@ class CausaGanha:
         self.settings = settings
         self.db = CausaGanhaDB(settings.database)
         self.ferry = Ferry(settings.queue_url, clock=clock, lease=settings.lease)
+        log_jobs(self.ferry)
         self._declare_limits()
         tjro, gemini = self.ferry.rate("tjro"), self.ferry.rate("gemini")
         self.stages = Stages(settings, self.db, tjro_rate=tjro, gemini_rate=gemini)

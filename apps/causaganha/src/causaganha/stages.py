@@ -113,6 +113,8 @@ class Stages:
             new = not self._archive.holds(item, path)
             if new:
                 self._archive.upload(item, path, metadata_of(pdf.edition, pdf.sha256))
+            else:
+                _log.info("the archive has %s already: %s", item, self._archive.url(item))
             return new
 
         job.step("upload", upload)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from causaganha.pdf import PAGES
 from causaganha.settings import Settings
 from causaganha.stand_ins.archive import ArchiveStandIn
 from causaganha.stand_ins.gazette import year_of
@@ -26,6 +27,11 @@ class Town:
     archive: ArchiveStandIn
     gemini: GeminiStandIn
     settings: Settings
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks all editions have: so many answers of Gemini are needed."""
+        return sum(-(-each.pages // PAGES) for each in self.tjro.editions)
 
     @property
     def environment(self) -> dict[str, str]:
