@@ -72,7 +72,7 @@ def test_its_commands_take_the_newest_editions_to_their_end(
         for command in commands:
             program, *words = shlex.split(command)
             assert Path(program).name == "causaganha"
-            ran = CliRunner(env=place.environment).invoke(app, words)
+            ran = CliRunner(env=place.settings.environment).invoke(app, words)
             assert ran.exit_code == 0, ran.output
         with CausaGanha(place.settings) as causaganha:
             assert causaganha.status() == {stage: {"completed": 2} for stage in SLOTS}

@@ -8,7 +8,7 @@ import httpx2
 
 from causaganha.archive import UploadRefused
 from causaganha.database import CausaGanhaDB
-from causaganha.gemini import GeminiDown, QuotaSpent
+from causaganha.gemini import GeminiDown, GeminiRefused, QuotaSpent
 from causaganha.log import log_jobs
 from causaganha.records import finished_urls
 from causaganha.stages import Stages
@@ -55,12 +55,10 @@ class CausaGanha:
 
     def editions_of(self, year: int) -> Sequence[Edition]:
         """What the court lists for a year, oldest first."""
-        self.ferry.rate("tjro").take(wait=60.0)
         return self.stages.tjro.year(year)
 
     def discover_latest(self) -> int:
         """Queue the newest editions, before all others; how many are new."""
-        self.ferry.rate("tjro").take(wait=60.0)
         return self._discover(self.stages.tjro.latest(), priority=LATEST)
 
     def start(self, edition: Edition, priority: int = 0) -> Run | None:
@@ -141,7 +139,7 @@ class CausaGanha:
             self.settings.max_attempts,
             base=self.settings.backoff,
             cap=600.0,
-            rules={UploadRefused: Fail},
+            rules={UploadRefused: Fail, GeminiRefused: Fail},
         )
         discovery = task(
             name="discovery",

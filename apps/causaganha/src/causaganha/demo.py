@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -18,7 +20,6 @@ from causaganha.stand_ins.town import Town, town
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from rich.console import Console
 
@@ -91,15 +92,21 @@ def run(console: Console, folder: Path, editions: int = 20) -> Report:
 
 def where_to_look(database: str) -> str:
     """What to try next, with what the demo left and with the real services."""
+    ferryman, causaganha = _program("ferryman"), _program("causaganha")
     return f"""
 Look at what it left:
-  ferryman serve --url {database}
-  ferryman status --url {database}
-  CAUSAGANHA_DATABASE={database} causaganha ranking
+  {ferryman} serve --url {database}
+  {ferryman} status --url {database}
+  CAUSAGANHA_DATABASE={database} {causaganha} ranking
 With the real services: set GEMINI_API_KEY, IA_ACCESS_KEY and IA_SECRET_KEY, then
-  causaganha queue discover --latest
-  causaganha work
-  causaganha queue status"""
+  {causaganha} queue discover --latest
+  {causaganha} work
+  {causaganha} queue status"""
+
+
+def _program(name: str) -> str:
+    """How to call it from here: by its name where a shell finds it, else by its path."""
+    return name if shutil.which(name) else str(Path(sys.executable).with_name(name))
 
 
 def _follow(
@@ -142,6 +149,6 @@ def _crew(place: Town) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 
 def _hire(place: Town) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, **place.environment}
+    environment = {**os.environ, **place.settings.environment}
     words = [sys.executable, "-m", "causaganha", "work"]
     return subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL)

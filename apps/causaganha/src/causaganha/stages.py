@@ -7,18 +7,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel
-
 from causaganha.archive import InternetArchive, metadata_of
 from causaganha.database import now
 from causaganha.decision import Decision, InvalidDecision
 from causaganha.edition import Edition  # noqa: TC001 - the engine reads it
-from causaganha.gemini import BadAnswer, Gemini, QuotaSpent
+from causaganha.gemini import BadAnswer, Gemini
+from causaganha.handoff import Archived, Extraction, Pdf, RatedEdition
 from causaganha.pdf import Chunk, InvalidPdf, Pages, check_pdf
 from causaganha.ratings import TrueSkillRatingSystem
 from causaganha.records import change_pdf, record_pdf, store_decisions
-from causaganha.tjro import Tjro, TooManyRequests
-from ferryman import Fail, Job, Rate, Snooze
+from causaganha.tjro import Tjro
+from ferryman import Fail, Job, Snooze
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,50 +25,14 @@ if TYPE_CHECKING:
     from causaganha.database import CausaGanhaDB
     from causaganha.download import Download
     from causaganha.settings import Settings
+    from ferryman import Rate
 
 ANSWERS: Final = 2
 """How many answers a chunk may cost: Gemini is expensive."""
-MINUTE: Final = 60.0
-"""Seconds to wait for a grant of Gemini: the quota of a minute passes by then, a day's does not."""
 CATALOGUE: Final = 60.0
 """Seconds until the archive is asked again for what it has not catalogued yet."""
 
 _log = logging.getLogger("causaganha")
-
-
-class Pdf(BaseModel):
-    """An edition's file on disk."""
-
-    pdf_id: int
-    local_path: str
-    sha256: str
-    edition: Edition
-
-
-class Archived(Pdf):
-    """The same, with its place in the archive."""
-
-    ia_url: str
-
-
-class Extraction(BaseModel):
-    """What Gemini found in an edition; `set_aside` are things it took for decisions."""
-
-    pdf_id: int
-    file_name_source: str
-    extraction_timestamp: str
-    chunks_processed: int
-    total_decisions_found: int
-    decisions: list[Decision]
-    set_aside: list[str]
-
-
-class RatedEdition(BaseModel):
-    """What an edition did to the ratings."""
-
-    pdf_id: int
-    decisions_processed: int
-    ratings_updated: int
 
 
 class Stages:
@@ -80,13 +43,13 @@ class Stages:
     ) -> None:
         self._data = Path(settings.data).resolve()
         self._db = db
-        self._tjro_rate = tjro_rate
-        self._gemini_rate = gemini_rate
         self._archive = InternetArchive(
             settings.archive, settings.archive_s3, settings.ia_access_key, settings.ia_secret_key
         )
-        self._gemini = Gemini(settings.gemini, settings.gemini_key, settings.gemini_model)
-        self.tjro = Tjro(settings.tjro)
+        self._gemini = Gemini(
+            settings.gemini, settings.gemini_key, settings.gemini_model, gemini_rate
+        )
+        self.tjro = Tjro(settings.tjro, tjro_rate)
 
     def discovery(self, edition: Edition, job: Job) -> Pdf:
         """Download an edition."""
@@ -128,7 +91,6 @@ class Stages:
     def extraction(self, pdf: Archived, job: Job) -> Extraction | None:
         """Read an edition's decisions, a chunk at a time; None, and the end of it, without any."""
         path = self._file(pdf, partial(self._archive.download, pdf.edition.archive_id))
-        self._gemini.open()
         pages = Pages(path)
         chunks = pages.chunks()
         answers: list[Any] = []
@@ -170,12 +132,7 @@ class Stages:
             service.close()
 
     def _from_the_court(self, edition: Edition, path: Path) -> Download:
-        self._tjro_rate.take()
-        try:
-            got = self.tjro.download(edition, path)
-        except TooManyRequests as told:
-            self._tjro_rate.postpone(told.retry_after)
-            raise
+        got = self.tjro.download(edition, path)
         try:
             check_pdf(got.path)
         except InvalidPdf:
@@ -203,12 +160,8 @@ class Stages:
         bad: dict[str, int] = dict(job.checkpoint() or {})
         budget = f"{chunk.name}, {job.generation}"
         while bad.get(budget, 0) < ANSWERS:
-            self._gemini_rate.take(wait=MINUTE)
             try:
                 return self._gemini.decisions(text)
-            except QuotaSpent as spent:
-                self._gemini_rate.postpone(spent.retry_after)
-                raise
             except BadAnswer as error:
                 bad[budget] = bad.get(budget, 0) + 1
                 job.checkpoint(bad)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from causaganha.download import Download
+    from ferryman import Rate
 
 HEADERS: Final = {
     "User-Agent": "Mozilla/5.0 (compatible; CausaGanha/1.0)",
@@ -37,10 +38,14 @@ class TooManyRequests(httpx2.HTTPStatusError):
 
 
 class Tjro:
-    """Reads `address` as a browser would."""
+    """Reads `address` as a browser would, no faster than `rate`.
 
-    def __init__(self, address: str) -> None:
+    A 429 holds back all who share the rate, and is raised as `TooManyRequests`.
+    """
+
+    def __init__(self, address: str, rate: Rate) -> None:
         self._address = address.rstrip("/")
+        self._rate = rate
         self._http = httpx2.Client(headers=HEADERS, follow_redirects=True)
 
     def year(self, year: int) -> Sequence[Edition]:
@@ -53,15 +58,17 @@ class Tjro:
 
     def download(self, edition: Edition, path: Path) -> Download:
         """Bring an edition's file to `path`, where it appears whole or not at all."""
-        return download(self._http, edition.url, path, _check)
+        self._rate.take()
+        return download(self._http, edition.url, path, self._check)
 
     def close(self) -> None:
         """Free the connections."""
         self._http.close()
 
     def _editions(self, place: str) -> Sequence[Edition]:
+        self._rate.take(wait=LIST_TIMEOUT)
         response = self._http.get(self._address + place, timeout=LIST_TIMEOUT)
-        _check(response)
+        self._check(response)
         try:
             items: Any = response.json()
         except ValueError:
@@ -73,8 +80,9 @@ class Tjro:
         editions = {each.url: each for each in (Edition.of(one, self._address) for one in listed)}
         return sorted(editions.values(), key=lambda each: (each.date, each.url))
 
-
-def _check(response: httpx2.Response) -> None:
-    if response.status_code == httpx2.codes.TOO_MANY_REQUESTS:
-        raise TooManyRequests(response)
-    response.raise_for_status()
+    def _check(self, response: httpx2.Response) -> None:
+        if response.status_code == httpx2.codes.TOO_MANY_REQUESTS:
+            told = TooManyRequests(response)
+            self._rate.postpone(told.retry_after)
+            raise told
+        response.raise_for_status()

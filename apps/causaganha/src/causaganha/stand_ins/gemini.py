@@ -12,6 +12,8 @@ from typing import Any
 from causaganha.stand_ins.mishaps import Mishaps
 from causaganha.stand_ins.server import Answer, Request, StandIn
 
+KEY = "key"
+"""The only one that is admitted."""
 _FIELDS = {
     "Processo": "numero_processo",
     "Tipo": "tipo_decisao",
@@ -55,7 +57,7 @@ class GeminiStandIn(StandIn):
     def answer(self, request: Request) -> Answer:
         if request.method != "POST" or not request.path.endswith(":generateContent"):
             return Answer(404)
-        if not request.headers.get("x-goog-api-key"):
+        if request.headers.get("x-goog-api-key") != KEY:
             return _error(403, "PERMISSION_DENIED")
         if not request.whole:
             return Answer(400)
