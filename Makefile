@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test test-system explore check format chaos chaos-disk chaos-dags bench bench-long bench-peers clean
+.PHONY: demo test test-system explore check format chaos chaos-disk chaos-dags chaos-causaganha bench bench-long bench-peers clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt apps/causaganha/pyproject.toml
@@ -47,6 +47,11 @@ chaos-disk: $(STAMP)  ## the file backend killed at every file-system call, with
 
 chaos-dags: $(STAMP)  ## random pipelines, workers dying at any step: BACKEND=memory|sqlite|file|postgresql COUNT=n SEED=n
 	$(BIN)/python -m chaos.dags $(if $(BACKEND),--backend $(BACKEND)) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
+
+EDITIONS ?=
+
+chaos-causaganha: $(STAMP)  ## CausaGanha among misbehaving services, a worker killed every second: BACKEND=sqlite|postgresql|file EDITIONS=n SEED=n
+	$(BIN)/python -m chaos.causaganha $(if $(BACKEND),--backend $(BACKEND)) $(if $(EDITIONS),--editions $(EDITIONS)) $(if $(SEED),--seed $(SEED))
 
 bench: $(STAMP)  ## speed beside a raw loop on the same store: BACKEND=sqlite
 	$(BIN)/python -m bench $(if $(BACKEND),--backend $(BACKEND))

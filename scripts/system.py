@@ -13,6 +13,7 @@ NEEDED = {
     "postgresql-15": "/usr/lib/postgresql/15/bin/postgres",
     "pgbouncer": "/usr/sbin/pgbouncer",
     "libfaketime": "/usr/lib/*/faketime/libfaketime.so.1",
+    "systemd": "/usr/bin/systemd-analyze",
 }
 
 

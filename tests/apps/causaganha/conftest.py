@@ -1,8 +1,8 @@
-"""The services on loopback."""
+"""The services on loopback, and the stores."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,7 +13,8 @@ from causaganha.stand_ins.mishaps import Mishaps
 from causaganha.stand_ins.tjro import TjroStandIn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -33,3 +34,15 @@ def archive(request: pytest.FixtureRequest) -> Iterator[ArchiveStandIn]:
 def gemini(request: pytest.FixtureRequest) -> Iterator[GeminiStandIn]:
     with GeminiStandIn(Mishaps(getattr(request, "param", ()))) as service:
         yield service
+
+
+@pytest.fixture(params=["sqlite", "file", "postgresql"])
+def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Mapping[str, Any]:
+    """Where jobs and tables are: together in a database, or jobs in a folder."""
+    match request.param:
+        case "sqlite":
+            return {}
+        case "file":
+            return {"queue": f"file://{tmp_path}/queue"}
+        case _:
+            return {"database": str(request.getfixturevalue("own_tables_url"))}

@@ -30,7 +30,7 @@ def place(tmp_path: Path) -> Iterator[Town]:
 
 
 def call(place: Town, *words: str) -> Result:
-    return CliRunner(env={**place.environment, "NO_COLOR": "1"}).invoke(app, [*words])
+    return CliRunner(env={**place.settings.environment, "NO_COLOR": "1"}).invoke(app, [*words])
 
 
 def said(place: Town, *words: str) -> str:
@@ -101,7 +101,11 @@ def test_run_tries_again_what_failed(place: Town, tmp_path: Path) -> None:
 
 
 def test_a_service_that_is_away_is_told_in_a_line(place: Town) -> None:
-    environment = {**os.environ, **place.environment, "CAUSAGANHA_TJRO": "http://127.0.0.1:9"}
+    environment = {
+        **os.environ,
+        **place.settings.environment,
+        "CAUSAGANHA_TJRO": "http://127.0.0.1:9",
+    }
     ran = subprocess.run(
         [sys.executable, "-m", "causaganha", "queue", "discover", "--latest"],
         env=environment,
@@ -115,7 +119,7 @@ def test_a_service_that_is_away_is_told_in_a_line(place: Town) -> None:
 
 
 def test_work_without_a_key_says_which(place: Town) -> None:
-    environment = {**os.environ, **place.environment, "GEMINI_API_KEY": ""}
+    environment = {**os.environ, **place.settings.environment, "GEMINI_API_KEY": ""}
     ran = subprocess.run(
         [sys.executable, "-m", "causaganha", "work"],
         env=environment,

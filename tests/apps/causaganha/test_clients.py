@@ -11,11 +11,13 @@ import pytest
 from causaganha.archive import InternetArchive, UploadRefused, metadata_of
 from causaganha.decision import Decision
 from causaganha.edition import Edition
-from causaganha.gemini import BadAnswer, Gemini, GeminiDown, QuotaSpent
+from causaganha.gemini import BadAnswer, Gemini, GeminiDown, GeminiRefused, QuotaSpent
 from causaganha.pdf import InvalidPdf, Pages, check_pdf
 from causaganha.stand_ins.gazette import Printed, year_of
+from causaganha.stand_ins.gemini import KEY
 from causaganha.stand_ins.tjro import TjroStandIn
 from causaganha.tjro import Tjro, TooManyRequests
+from ferryman import Ferry, Snooze
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,11 +25,18 @@ if TYPE_CHECKING:
 
     from causaganha.stand_ins.archive import ArchiveStandIn
     from causaganha.stand_ins.gemini import GeminiStandIn
+    from ferryman import Rate
 
 
 @pytest.fixture
-def court(tjro: TjroStandIn) -> Iterator[Tjro]:
-    client = Tjro(tjro.url)
+def rate() -> Iterator[Rate]:
+    with Ferry("memory://") as ferry:
+        yield ferry.rate("service", "1000/s")
+
+
+@pytest.fixture
+def court(tjro: TjroStandIn, rate: Rate) -> Iterator[Tjro]:
+    client = Tjro(tjro.url, rate)
     yield client
     client.close()
 
@@ -40,8 +49,8 @@ def library(archive: ArchiveStandIn) -> Iterator[InternetArchive]:
 
 
 @pytest.fixture
-def model(gemini: GeminiStandIn) -> Iterator[Gemini]:
-    client = Gemini(gemini.url, "key", "gemini-2.5-flash")
+def model(gemini: GeminiStandIn, rate: Rate) -> Iterator[Gemini]:
+    client = Gemini(gemini.url, KEY, "gemini-2.5-flash", rate)
     yield client
     client.close()
 
@@ -77,7 +86,7 @@ def test_the_latest_edition_comes_with_its_supplements(court: Tjro, tjro: TjroSt
     latest = court.latest()
     assert {each.suffix for each in latest} == {"", "."}
     assert {each.archive_id[-4:] for each in latest} == {"-x2e", "r004"}
-    tjro.editions = tjro.editions[:1]
+    tjro.print(tjro.editions[:1])
     assert [each.label for each in court.latest()] == ["2025/001"]
 
 
@@ -85,15 +94,17 @@ def test_the_site_shuts_out_what_is_no_browser(tjro: TjroStandIn) -> None:
     assert httpx2.get(f"{tjro.url}/diario_oficial/list.php?ano=2025").status_code == 403
 
 
-def test_a_site_that_was_asked_too_often_says_when_to_come_again() -> None:
+def test_a_site_that_was_asked_too_often_says_when_to_come_again(rate: Rate) -> None:
     with TjroStandIn(year_of(2025, 1, 1), most=2) as service:
-        client = Tjro(service.url)
+        client = Tjro(service.url, rate)
         client.year(2025)
         client.latest()
         with pytest.raises(TooManyRequests) as caught:
             client.latest()
         client.close()
     assert caught.value.retry_after == 1.0
+    with pytest.raises(Snooze):  # nor does anybody else ask it in that time
+        rate.take(wait=0)
 
 
 def test_a_download_is_whole_and_measured(court: Tjro, tmp_path: Path) -> None:
@@ -242,3 +253,11 @@ def test_a_429_says_how_long_to_wait(model: Gemini, file: Path) -> None:
 def test_an_outage_is_told_from_a_bad_answer(model: Gemini, file: Path) -> None:
     with pytest.raises(GeminiDown, match="503"):
         model.decisions(text_of(file, 0))
+
+
+def test_a_wrong_key_is_told(gemini: GeminiStandIn, rate: Rate, file: Path) -> None:
+    stranger = Gemini(gemini.url, "wrong", "gemini-2.5-flash", rate)
+    with pytest.raises(GeminiRefused, match="GEMINI_API_KEY"):
+        stranger.decisions(text_of(file, 0))
+    stranger.close()
+    assert gemini.moments == []

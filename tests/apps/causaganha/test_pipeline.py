@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pypdf import PdfReader
 from sqlalchemy import func, select, text
 
 from causaganha.app import SLOTS, CausaGanha
 from causaganha.ranking import as_csv, ranking
+from causaganha.stand_ins.gazette import year_of
 from causaganha.stand_ins.town import Town, town
 from causaganha.tables import decisions, matches, pdfs
 from causaganha.views import VIEWS
@@ -17,21 +23,8 @@ from ferryman.testing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from ferryman import Job
-
-
-@pytest.fixture(params=["sqlite", "file", "postgresql"])
-def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Mapping[str, Any]:
-    """Where jobs and tables are: together in a database, or jobs in a folder."""
-    match request.param:
-        case "sqlite":
-            return {}
-        case "file":
-            return {"queue": f"file://{tmp_path}/queue"}
-        case _:
-            return {"database": str(request.getfixturevalue("own_tables_url"))}
 
 
 def finish(app: CausaGanha, count: int) -> None:
@@ -80,16 +73,36 @@ def test_every_edition_and_supplement_ends_once_in_each_table_and_in_the_archive
     assert calm.count("\n") > 5
 
 
+def test_two_editions_of_a_day_and_supplements_keep_what_is_their_own(tmp_path: Path) -> None:
+    with town(tmp_path) as place, CausaGanha(place.settings) as app:
+        app.discover_year(2025)
+        finish(app, 7)
+        printed = place.tjro.editions
+        assert [each.suffix for each in printed] == ["", "SUP", "", "", "ANEXO", "", "."]
+        assert printed[2].day == printed[3].day
+        with app.db.reading() as connection:
+            pdf_rows = connection.execute(select(pdfs)).mappings().all()
+            for each in printed:
+                [pdf] = [row for row in pdf_rows if row["url"].endswith(each.item["url"])]
+                body = Path(pdf["local_path"]).read_bytes()
+                assert body == each.pdf()
+                [file] = place.archive.items[pdf["archive_id"]]["files"]
+                assert file["md5"] == hashlib.md5(body, usedforsecurity=False).hexdigest()
+                of_it = select(decisions.c.process_number).where(decisions.c.pdf_id == pdf["id"])
+                processes = connection.execute(of_it).scalars().all()
+                assert processes
+                text = "".join(page.extract_text() for page in PdfReader(io.BytesIO(body)).pages)
+                assert all(process in text for process in processes)
+
+
 def test_misbehaving_services_change_nothing_in_the_ranking(tmp_path: Path) -> None:
     (tmp_path / "calm").mkdir()
     (tmp_path / "rough").mkdir()
     calm, _ = run_all(tmp_path / "calm", {}, pages=30)
     rough, place = run_all(tmp_path / "rough", {}, pages=30, mishaps=True, max_attempts=10)
     assert rough == calm
-    chunks = sum(-(-each.pages // 25) for each in place.tjro.editions)
-    assert len(place.gemini.moments) == chunks + place.gemini.bad
-    assert place.gemini.bad
-    assert place.gemini.refused
+    assert len(place.gemini.moments) == place.chunks + place.gemini.failed.total()
+    assert set(place.gemini.failed) == {"429", "503", "broken"}
 
 
 @pytest.mark.parametrize("stores", ["sqlite", "postgresql"], indirect=True)
@@ -183,12 +196,27 @@ def test_an_upload_whose_answer_was_lost_is_not_made_again(tmp_path: Path) -> No
         assert set(place.archive.uploads.values()) == {1}
 
 
-def test_a_lost_file_is_told(tmp_path: Path) -> None:
+def test_each_stage_may_run_on_a_machine_that_has_no_file_of_the_edition(tmp_path: Path) -> None:
+    with town(tmp_path, editions=1) as place:
+        for stage in SLOTS:
+            elsewhere = replace(place.settings, data=str(tmp_path / stage))
+            with CausaGanha(elsewhere) as app:
+                if stage == "discovery":
+                    app.discover_year(2025)
+                assert app.process(stage) == {"processed": 1, "succeeded": 1, "failed": 0}, stage
+            for path in (tmp_path / stage).rglob("*.pdf"):
+                path.unlink()
+        assert place.tjro.served.total() == 2  # to be downloaded, and to be archived
+
+
+def test_a_lost_file_is_not_replaced_by_another(tmp_path: Path) -> None:
     with town(tmp_path, editions=1) as place, CausaGanha(place.settings) as app:
         app.discover_year(2025)
         app.process("discovery")
-        for path in (tmp_path / "data").rglob("*.pdf"):
-            path.unlink()
+        [path] = (tmp_path / "data").rglob("*.pdf")
+        path.unlink()
+        place.tjro.print(year_of(2025, 1, pages=5))
         assert app.process("archive")["failed"] == 1
         [job] = jobs(app, "state:pending queue:archive")
-        assert "PDF file not found" in str(job.error)
+        assert f"PDF file not found: {path}" in str(job.error)
+        assert not path.exists()

@@ -14,7 +14,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from causaganha.cli import app
-from causaganha.demo import run
+from causaganha.demo import run, where_to_look
 from causaganha.stand_ins.town import town
 from ferryman.testing import wait_until
 
@@ -32,14 +32,14 @@ def test_a_command_runs(command: str, tmp_path: Path, monkeypatch: pytest.Monkey
     program, *words = command.split()
     assert program == "causaganha"
     with town(tmp_path, editions=2) as place:
-        ran = CliRunner(env=place.environment).invoke(app, words)
+        ran = CliRunner(env=place.settings.environment).invoke(app, words)
     assert ran.exit_code == 0, ran.output
 
 
 def test_work_goes_on_until_it_is_told_to_stop(tmp_path: Path) -> None:
     assert "causaganha work" in commands()
     with town(tmp_path, editions=1) as place:
-        environment = {**os.environ, **place.environment}
+        environment = {**os.environ, **place.settings.environment}
         words = [sys.executable, "-m", "causaganha"]
         subprocess.run([*words, "queue", "discover", "--year", "2025"], env=environment, check=True)
         worker = subprocess.Popen([*words, "work"], env=environment, stderr=subprocess.DEVNULL)
@@ -50,11 +50,24 @@ def test_work_goes_on_until_it_is_told_to_stop(tmp_path: Path) -> None:
         assert worker.wait(30) == 0
 
 
-def test_the_demo_ends_well() -> None:
-    report = run(Console(quiet=True), editions=4)
+def test_the_demo_ends_well_and_says_where_to_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    report = run(Console(quiet=True), tmp_path, editions=4)
     assert report.well
     assert report.mishaps >= 12
     assert report.standings
+    assert "4 of 4 editions rated" in report.summary
+    told = where_to_look(report.database)
+    assert f"/ferryman serve --url {report.database}" in told
+    assert all(key in told for key in ("GEMINI_API_KEY", "IA_ACCESS_KEY", "IA_SECRET_KEY"))
+    for line in told.splitlines():
+        if "status --url" in line or "ranking" in line:
+            ran = subprocess.run(
+                ["/bin/sh", "-c", line], capture_output=True, text=True, check=False
+            )
+            assert ran.returncode == 0, ran.stderr
 
 
 def test_links_lead_somewhere() -> None:

@@ -8,7 +8,8 @@ import httpx2
 
 from causaganha.archive import UploadRefused
 from causaganha.database import CausaGanhaDB
-from causaganha.gemini import GeminiDown, QuotaSpent
+from causaganha.gemini import GeminiDown, GeminiRefused, QuotaSpent
+from causaganha.log import log_jobs
 from causaganha.records import finished_urls
 from causaganha.stages import Stages
 from causaganha.views import VIEWS
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from causaganha.edition import Edition
     from causaganha.settings import Settings
     from ferryman import Run
+    from ferryman.clock import Clock
 
 SLOTS: Final = {"discovery": 3, "archive": 2, "extraction": 1, "ratings": 1}
 """The stages in their order, and how many of each a worker runs at once.
@@ -34,10 +36,11 @@ LATEST: Final = 10
 class CausaGanha:
     """The application on one database and one store of jobs."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, clock: Clock | None = None) -> None:
         self.settings = settings
         self.db = CausaGanhaDB(settings.database)
-        self.ferry = Ferry(settings.queue_url, lease=settings.lease)
+        self.ferry = Ferry(settings.queue_url, clock=clock, lease=settings.lease)
+        log_jobs(self.ferry)
         self._declare_limits()
         tjro, gemini = self.ferry.rate("tjro"), self.ferry.rate("gemini")
         self.stages = Stages(settings, self.db, tjro_rate=tjro, gemini_rate=gemini)
@@ -52,12 +55,10 @@ class CausaGanha:
 
     def editions_of(self, year: int) -> Sequence[Edition]:
         """What the court lists for a year, oldest first."""
-        self.ferry.rate("tjro").take(wait=60.0)
         return self.stages.tjro.year(year)
 
     def discover_latest(self) -> int:
         """Queue the newest editions, before all others; how many are new."""
-        self.ferry.rate("tjro").take(wait=60.0)
         return self._discover(self.stages.tjro.latest(), priority=LATEST)
 
     def start(self, edition: Edition, priority: int = 0) -> Run | None:
@@ -138,7 +139,7 @@ class CausaGanha:
             self.settings.max_attempts,
             base=self.settings.backoff,
             cap=600.0,
-            rules={UploadRefused: Fail},
+            rules={UploadRefused: Fail, GeminiRefused: Fail},
         )
         discovery = task(
             name="discovery",

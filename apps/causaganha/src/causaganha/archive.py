@@ -9,10 +9,13 @@ from urllib.parse import quote
 
 import httpx2
 
+from causaganha.download import download
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from causaganha.download import Download
     from causaganha.edition import Edition
 
 UPLOAD_TIMEOUT: Final = 300.0
@@ -68,6 +71,11 @@ class InternetArchive:
                 f"{response.text[:200]}: check IA_ACCESS_KEY and IA_SECRET_KEY"
             )
         response.raise_for_status()
+
+    def download(self, item: str, path: Path) -> Download:
+        """Bring the item's file of that name to `path`, where it appears whole or not at all."""
+        url = f"{self._address}/download/{item}/{quote(path.name)}"
+        return download(self._http, url, path, httpx2.Response.raise_for_status)
 
     def url(self, item: str) -> str:
         """Where people find the item."""

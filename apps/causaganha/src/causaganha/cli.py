@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import tempfile
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path  # noqa: TC003 - typer reads it
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,7 +21,7 @@ from causaganha.app import SLOTS, CausaGanha
 from causaganha.queues import PROCESSORS, PDFDiscoveryProcessor
 from causaganha.ranking import as_csv, ranking
 from causaganha.settings import Settings
-from ferryman import Event, FerrymanError, Snooze, State
+from ferryman import FerrymanError, Snooze, State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,8 +119,6 @@ def work() -> None:
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s")
     logging.getLogger("causaganha").setLevel(logging.INFO)
     with CausaGanha(settings) as causaganha:
-        for name in ("completed", "retried", "returned", "failed"):
-            causaganha.ferry.on(f"job.{name}")(_tell)
         code = causaganha.worker().run()
     raise typer.Exit(code)
 
@@ -173,19 +172,13 @@ def demo() -> None:
     from rich.console import Console
 
     from causaganha.demo import run as run_demo
+    from causaganha.demo import where_to_look
 
-    report = run_demo(Console())
+    folder = Path(tempfile.mkdtemp(prefix="causaganha-demo-"))
+    report = run_demo(Console(), folder)
     _put_table(report.standings)
-    uploads = "one each" if set(report.uploads) == {1} else f"{sorted(report.uploads)}"
-    _put(
-        f"{report.rated} of {report.editions} editions rated in {report.seconds:.0f} s; uploads: "
-        f"{uploads}; {report.calls} answers of Gemini for {report.chunks} chunks, "
-        f"{report.useless} of them useless; {report.mishaps} mishaps"
-    )
-    _put(
-        "with the real services: set GEMINI_API_KEY, IA_ACCESS_KEY and IA_SECRET_KEY, then "
-        "causaganha queue discover --latest, causaganha work, causaganha queue status"
-    )
+    _put(report.summary)
+    _put(where_to_look(report.database))
     raise typer.Exit(0 if report.well else 1)
 
 
@@ -203,13 +196,6 @@ def main() -> None:
 
 def _complain(error: Exception) -> None:
     sys.stderr.write(f"causaganha: {str(error) or type(error).__name__}\n")
-
-
-def _tell(event: Event) -> None:
-    job, error = event["job"], event.facts.get("error")
-    reason = f": {error.text.splitlines()[0]}" if error is not None and error.text else ""
-    what = event.name.partition(".")[2]
-    logging.getLogger("causaganha").info("%s %s %s%s", job.task, job.id, what, reason)
 
 
 def _find(causaganha: CausaGanha, label: str) -> Edition:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,6 +43,17 @@ class Report:
     mishaps: int
     seconds: float
     standings: Sequence[Standing]
+    database: str
+
+    @property
+    def summary(self) -> str:
+        """The figures in a sentence."""
+        uploads = "one each" if set(self.uploads) == {1} else f"{sorted(self.uploads)}"
+        return (
+            f"{self.rated} of {self.editions} editions rated in {self.seconds:.0f} s; uploads: "
+            f"{uploads}; {self.calls} answers of Gemini for {self.chunks} chunks, "
+            f"{self.useless} of them useless; {self.mishaps} mishaps"
+        )
 
     @property
     def well(self) -> bool:
@@ -51,13 +62,12 @@ class Report:
         return once and self.rated == self.editions and self.calls <= self.chunks + self.useless + 1
 
 
-def run(console: Console, editions: int = 20) -> Report:
+def run(console: Console, folder: Path, editions: int = 20) -> Report:
     """Take a year through all stages, and kill a worker with SIGKILL on the way."""
     began = time.monotonic()
     with (
-        tempfile.TemporaryDirectory(prefix="causaganha-") as folder,
         town(
-            Path(folder), editions=editions, pages=30, mishaps=True, lease=3.0, max_attempts=10
+            folder, editions=editions, pages=30, mishaps=True, lease=3.0, max_attempts=10
         ) as place,
         CausaGanha(place.settings) as app,
     ):
@@ -65,19 +75,38 @@ def run(console: Console, editions: int = 20) -> Report:
         console.print(f"{editions} editions; every service misbehaves once for each of them")
         with _crew(place) as workers:
             _follow(app, console, editions, workers, place)
-        chunks = sum(-(-each.pages // 25) for each in place.tjro.editions)
         return Report(
             editions=editions,
             rated=app.status()["ratings"].get("completed", 0),
             uploads=list(place.archive.uploads.values()),
-            chunks=chunks,
+            chunks=place.chunks,
             calls=len(place.gemini.moments),
-            useless=place.gemini.bad,
+            useless=place.gemini.failed.total(),
             mishaps=sum(each.mishaps.met.total() for each in (place.tjro, place.archive))
             + place.gemini.mishaps.met.total(),
             seconds=time.monotonic() - began,
             standings=ranking(app.db, limit=10),
+            database=place.settings.database,
         )
+
+
+def where_to_look(database: str) -> str:
+    """What to try next, with what the demo left and with the real services."""
+    ferryman, causaganha = _program("ferryman"), _program("causaganha")
+    return f"""
+Look at what it left:
+  {ferryman} serve --url {database}
+  {ferryman} status --url {database}
+  CAUSAGANHA_DATABASE={database} {causaganha} ranking
+With the real services: set GEMINI_API_KEY, IA_ACCESS_KEY and IA_SECRET_KEY, then
+  {causaganha} queue discover --latest
+  {causaganha} work
+  {causaganha} queue status"""
+
+
+def _program(name: str) -> str:
+    """How to call it from here: by its name where a shell finds it, else by its path."""
+    return name if shutil.which(name) else str(Path(sys.executable).with_name(name))
 
 
 def _follow(
@@ -120,6 +149,6 @@ def _crew(place: Town) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 
 def _hire(place: Town) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, **place.environment}
+    environment = {**os.environ, **place.settings.environment}
     words = [sys.executable, "-m", "causaganha", "work"]
     return subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL)

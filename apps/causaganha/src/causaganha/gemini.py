@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from google.genai import Client
     from google.genai.errors import APIError
 
+    from ferryman import Rate
+
 TIMEOUT: Final = 300.0
+MINUTE: Final = 60.0
+"""Seconds to wait for a grant: the quota of a minute passes by then, a day's does not."""
 USUAL_WAIT: Final = 30.0
 """Seconds to wait after a 429 that does not say how long."""
 
@@ -63,19 +67,26 @@ class GeminiDown(RuntimeError):
     """Gemini did not answer, or said that it cannot."""
 
 
-class Gemini:
-    """One model, asked one chunk at a time."""
+class GeminiRefused(RuntimeError):
+    """Gemini will not answer, and trying again would not help."""
 
-    def __init__(self, address: str, key: str, model: str) -> None:
+
+class Gemini:
+    """One model, asked one chunk at a time, no faster than `rate`."""
+
+    def __init__(self, address: str, key: str, model: str, rate: Rate) -> None:
         self._address, self._key, self._model = address, key, model
+        self._rate = rate
         self._client: Client | None = None
         self._opening = threading.Lock()
 
     def decisions(self, text: str) -> list[Any]:
         """What the model takes for decisions, as it put them.
 
-        Raises `BadAnswer`, `QuotaSpent`, `GeminiDown`.
+        Raises `BadAnswer`, `QuotaSpent`, `GeminiDown`, `GeminiRefused`. A 429 holds back all who
+        share the rate.
         """
+        client = self._opened()
         from google.genai.errors import APIError
         from google.genai.types import GenerateContentConfig
 
@@ -85,16 +96,12 @@ class Gemini:
             response_schema=SCHEMA,
             temperature=0.0,
         )
+        # Last of all: a grant counts from now, and to set the client up may take a second.
+        self._rate.take(wait=MINUTE)
         try:
-            answer = self._opened().models.generate_content(
-                model=self._model, contents=text, config=config
-            )
+            answer = client.models.generate_content(model=self._model, contents=text, config=config)
         except APIError as error:
-            if error.code == 429:
-                raise QuotaSpent(_retry_delay(error)) from error
-            if error.code >= 500:
-                raise GeminiDown(f"Gemini answered {error.code}: {error.message}") from error
-            raise
+            raise self._understood(error) from error
         except httpx2.TransportError as error:
             raise GeminiDown(f"Gemini did not answer: {error!r}") from error
         return _parsed(answer.text or "")
@@ -114,6 +121,18 @@ class Gemini:
                 options = HttpOptions(base_url=self._address, timeout=int(TIMEOUT * 1000))
                 self._client = Client(api_key=self._key, http_options=options, vertexai=False)
             return self._client
+
+    def _understood(self, error: APIError) -> Exception:
+        if error.code == 429:
+            spent = QuotaSpent(_retry_delay(error))
+            self._rate.postpone(spent.retry_after)
+            return spent
+        if error.code >= 500:
+            return GeminiDown(f"Gemini answered {error.code}: {error.message}")
+        return GeminiRefused(
+            f"Gemini refused: {error.code} {error.message}: check GEMINI_API_KEY and "
+            f"CAUSAGANHA_GEMINI_MODEL ({self._model})"
+        )
 
 
 def _parsed(text: str) -> list[Any]:

@@ -50,15 +50,25 @@ class Settings:
         """Read what is set; `ValueError` names a number that is none."""
         given: dict[str, Any] = {}
         for field in fields(cls):
-            name = _ELSEWHERE.get(field.name, PREFIX + field.name.upper())
+            name = _variable(field.name)
             if text := environment.get(name):
                 given[field.name] = _read(name, text, type(field.default))
         return cls(**given)
 
     @property
+    def environment(self) -> dict[str, str]:
+        """The variables that tell another process the same."""
+        values = {each.name: str(getattr(self, each.name)) for each in fields(self)}
+        return {_variable(name): value for name, value in values.items() if value}
+
+    @property
     def queue_url(self) -> str:
         """The store of the jobs."""
         return self.queue or self.database
+
+
+def _variable(name: str) -> str:
+    return _ELSEWHERE.get(name, PREFIX + name.upper())
 
 
 def _read(name: str, text: str, kind: type) -> object:

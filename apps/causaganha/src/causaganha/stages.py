@@ -7,22 +7,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel
-
 from causaganha.archive import InternetArchive, metadata_of
 from causaganha.database import now
 from causaganha.decision import Decision, InvalidDecision
 from causaganha.edition import Edition  # noqa: TC001 - the engine reads it
-from causaganha.gemini import BadAnswer, Gemini, QuotaSpent
+from causaganha.gemini import BadAnswer, Gemini
+from causaganha.handoff import Archived, Extraction, Pdf, RatedEdition
 from causaganha.pdf import Chunk, InvalidPdf, Pages, check_pdf
 from causaganha.ratings import TrueSkillRatingSystem
 from causaganha.records import change_pdf, record_pdf, store_decisions
-from causaganha.tjro import Tjro, TooManyRequests
-from ferryman import Fail, Job, Rate, Snooze
+from causaganha.tjro import Tjro
+from ferryman import Fail, Job, Snooze
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from causaganha.database import CausaGanhaDB
+    from causaganha.download import Download
     from causaganha.settings import Settings
+    from ferryman import Rate
 
 ANSWERS: Final = 2
 """How many answers a chunk may cost: Gemini is expensive."""
@@ -30,41 +33,6 @@ CATALOGUE: Final = 60.0
 """Seconds until the archive is asked again for what it has not catalogued yet."""
 
 _log = logging.getLogger("causaganha")
-
-
-class Pdf(BaseModel):
-    """An edition's file on disk."""
-
-    pdf_id: int
-    local_path: str
-    sha256: str
-    edition: Edition
-
-
-class Archived(Pdf):
-    """The same, with its place in the archive."""
-
-    ia_url: str
-
-
-class Extraction(BaseModel):
-    """What Gemini found in an edition; `set_aside` are things it took for decisions."""
-
-    pdf_id: int
-    file_name_source: str
-    extraction_timestamp: str
-    chunks_processed: int
-    total_decisions_found: int
-    decisions: list[Decision]
-    set_aside: list[str]
-
-
-class RatedEdition(BaseModel):
-    """What an edition did to the ratings."""
-
-    pdf_id: int
-    decisions_processed: int
-    ratings_updated: int
 
 
 class Stages:
@@ -75,27 +43,17 @@ class Stages:
     ) -> None:
         self._data = Path(settings.data).resolve()
         self._db = db
-        self._tjro_rate = tjro_rate
-        self._gemini_rate = gemini_rate
         self._archive = InternetArchive(
             settings.archive, settings.archive_s3, settings.ia_access_key, settings.ia_secret_key
         )
-        self._gemini = Gemini(settings.gemini, settings.gemini_key, settings.gemini_model)
-        self.tjro = Tjro(settings.tjro)
+        self._gemini = Gemini(
+            settings.gemini, settings.gemini_key, settings.gemini_model, gemini_rate
+        )
+        self.tjro = Tjro(settings.tjro, tjro_rate)
 
     def discovery(self, edition: Edition, job: Job) -> Pdf:
         """Download an edition."""
-        self._tjro_rate.take()
-        try:
-            got = self.tjro.download(edition, self._data / edition.path)
-        except TooManyRequests as told:
-            self._tjro_rate.postpone(told.retry_after)
-            raise
-        try:
-            check_pdf(got.path)
-        except InvalidPdf:
-            got.path.unlink(missing_ok=True)
-            raise
+        got = self._from_the_court(edition, self._data / edition.path)
         with self._db.writing() as connection:
             pdf_id = record_pdf(
                 connection,
@@ -110,13 +68,16 @@ class Stages:
 
     def archive(self, pdf: Pdf, job: Job) -> Archived:
         """Keep an edition's file in the Internet Archive, once."""
-        path, item = _file(pdf), pdf.edition.archive_id
+        path = self._file(pdf, partial(self._from_the_court, pdf.edition))
+        item = pdf.edition.archive_id
 
         def upload() -> bool:
             # A worker that died may have uploaded it already.
             new = not self._archive.holds(item, path)
             if new:
                 self._archive.upload(item, path, metadata_of(pdf.edition, pdf.sha256))
+            else:
+                _log.info("the archive has %s already: %s", item, self._archive.url(item))
             return new
 
         job.step("upload", upload)
@@ -129,7 +90,7 @@ class Stages:
 
     def extraction(self, pdf: Archived, job: Job) -> Extraction | None:
         """Read an edition's decisions, a chunk at a time; None, and the end of it, without any."""
-        path = _file(pdf)
+        path = self._file(pdf, partial(self._archive.download, pdf.edition.archive_id))
         pages = Pages(path)
         chunks = pages.chunks()
         answers: list[Any] = []
@@ -170,6 +131,28 @@ class Stages:
         for service in (self.tjro, self._archive, self._gemini):
             service.close()
 
+    def _from_the_court(self, edition: Edition, path: Path) -> Download:
+        got = self.tjro.download(edition, path)
+        try:
+            check_pdf(got.path)
+        except InvalidPdf:
+            got.path.unlink(missing_ok=True)
+            raise
+        return got
+
+    def _file(self, pdf: Pdf, bring: Callable[[Path], Download]) -> Path:
+        """The edition's file; brought here again if it was another machine that downloaded it."""
+        first, path = Path(pdf.local_path), self._data / pdf.edition.path
+        if first.exists():
+            return first
+        if not path.exists() and (sha256 := bring(path).sha256) != pdf.sha256:
+            path.unlink()
+            raise FileNotFoundError(
+                f"PDF file not found: {first} (edition {pdf.edition.label}), and what is offered "
+                f"in its place is another file (SHA-256 {sha256}): put the first one there"
+            )
+        return path
+
     def _ask(self, job: Job, pages: Pages, chunk: Chunk) -> list[Any]:
         text = pages.text(chunk)
         # Kept with the job: another worker goes on counting where this one died. An operator's
@@ -177,27 +160,13 @@ class Stages:
         bad: dict[str, int] = dict(job.checkpoint() or {})
         budget = f"{chunk.name}, {job.generation}"
         while bad.get(budget, 0) < ANSWERS:
-            self._gemini_rate.take()
             try:
                 return self._gemini.decisions(text)
-            except QuotaSpent as spent:
-                self._gemini_rate.postpone(spent.retry_after)
-                raise
             except BadAnswer as error:
                 bad[budget] = bad.get(budget, 0) + 1
                 job.checkpoint(bad)
                 job.log(f"{chunk.name}: {error}")
         raise Fail(f"{chunk.name}: {ANSWERS} answers of Gemini were of no use; see the job's log")
-
-
-def _file(pdf: Pdf) -> Path:
-    path = Path(pdf.local_path)
-    if not path.exists():
-        raise FileNotFoundError(
-            f"PDF file not found: {path} (edition {pdf.edition.label}): put it there, or run the "
-            "edition's discovery again"
-        )
-    return path
 
 
 def _sorted_out(answers: list[Any], job: Job) -> tuple[list[Decision], list[str]]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
 
+from causaganha.download import download
 from causaganha.edition import Edition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from causaganha.download import Download
+    from ferryman import Rate
 
 HEADERS: Final = {
     "User-Agent": "Mozilla/5.0 (compatible; CausaGanha/1.0)",
@@ -23,7 +23,6 @@ HEADERS: Final = {
 }
 """The site answers 403 to callers that do not look like a browser."""
 LIST_TIMEOUT: Final = 30.0
-DOWNLOAD_TIMEOUT: Final = 60.0
 USUAL_WAIT: Final = 60.0
 """Seconds to wait after a 429 that does not say how long."""
 
@@ -38,21 +37,15 @@ class TooManyRequests(httpx2.HTTPStatusError):
         super().__init__(text, request=response.request, response=response)
 
 
-@dataclass(frozen=True, slots=True)
-class Download:
-    """A file that is whole on disk."""
-
-    path: Path
-    size: int
-    sha256: str
-    milliseconds: int
-
-
 class Tjro:
-    """Reads `address` as a browser would."""
+    """Reads `address` as a browser would, no faster than `rate`.
 
-    def __init__(self, address: str) -> None:
+    A 429 holds back all who share the rate, and is raised as `TooManyRequests`.
+    """
+
+    def __init__(self, address: str, rate: Rate) -> None:
         self._address = address.rstrip("/")
+        self._rate = rate
         self._http = httpx2.Client(headers=HEADERS, follow_redirects=True)
 
     def year(self, year: int) -> Sequence[Edition]:
@@ -65,35 +58,17 @@ class Tjro:
 
     def download(self, edition: Edition, path: Path) -> Download:
         """Bring an edition's file to `path`, where it appears whole or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.name}.{os.getpid()}-{time.monotonic_ns()}.part")
-        began = time.monotonic()
-        digest = hashlib.sha256()
-        try:
-            with (
-                self._http.stream("GET", edition.url, timeout=DOWNLOAD_TIMEOUT) as response,
-                part.open("wb") as file,
-            ):
-                _check(response)
-                for piece in response.iter_bytes():
-                    digest.update(piece)
-                    file.write(piece)
-                file.flush()
-                os.fsync(file.fileno())
-                size = file.tell()
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-        spent = round((time.monotonic() - began) * 1000)
-        return Download(path, size, digest.hexdigest(), spent)
+        self._rate.take()
+        return download(self._http, edition.url, path, self._check)
 
     def close(self) -> None:
         """Free the connections."""
         self._http.close()
 
     def _editions(self, place: str) -> Sequence[Edition]:
+        self._rate.take(wait=LIST_TIMEOUT)
         response = self._http.get(self._address + place, timeout=LIST_TIMEOUT)
-        _check(response)
+        self._check(response)
         try:
             items: Any = response.json()
         except ValueError:
@@ -105,8 +80,9 @@ class Tjro:
         editions = {each.url: each for each in (Edition.of(one, self._address) for one in listed)}
         return sorted(editions.values(), key=lambda each: (each.date, each.url))
 
-
-def _check(response: httpx2.Response) -> None:
-    if response.status_code == httpx2.codes.TOO_MANY_REQUESTS:
-        raise TooManyRequests(response)
-    response.raise_for_status()
+    def _check(self, response: httpx2.Response) -> None:
+        if response.status_code == httpx2.codes.TOO_MANY_REQUESTS:
+            told = TooManyRequests(response)
+            self._rate.postpone(told.retry_after)
+            raise told
+        response.raise_for_status()

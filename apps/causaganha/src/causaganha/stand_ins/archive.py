@@ -1,4 +1,4 @@
-"""The Internet Archive: its S3-like uploads, and the metadata of items."""
+"""The Internet Archive: its S3-like uploads, the metadata of items, and their files."""
 
 from __future__ import annotations
 
@@ -26,12 +26,16 @@ class ArchiveStandIn(StandIn):
         self.items: dict[str, dict[str, Any]] = {}
         self.uploads: Counter[str] = Counter()
         self.mishaps = mishaps or Mishaps()
+        self._bodies: dict[str, bytes] = {}
 
     def answer(self, request: Request) -> Answer:
         place = request.path.strip("/").split("/", 1)
         if request.method == "GET" and place[0] == "metadata" and len(place) == 2:
             with self.lock:
                 return Answer.json(self.items.get(place[1], {}))
+        if request.method == "GET" and place[0] == "download" and len(place) == 2:
+            body = self._bodies.get(place[1])
+            return Answer(404) if body is None else Answer(200, body)
         if request.method == "PUT" and len(place) == 2:
             return self._put(request, *place)
         return Answer(404)
@@ -57,6 +61,7 @@ class ArchiveStandIn(StandIn):
             kept["files"].append(
                 {"name": name, "md5": digest.hexdigest(), "size": str(len(request.body))}
             )
+            self._bodies[f"{item}/{name}"] = request.body
             self.uploads[f"{item}/{name}"] += 1
         return Answer(500 if mishap == "lost" else 200)
 

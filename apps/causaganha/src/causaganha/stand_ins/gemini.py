@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 from causaganha.stand_ins.mishaps import Mishaps
 from causaganha.stand_ins.server import Answer, Request, StandIn
 
+KEY = "key"
+"""The only one that is admitted."""
 _FIELDS = {
     "Processo": "numero_processo",
     "Tipo": "tipo_decisao",
@@ -30,6 +33,7 @@ _ENGLISH = {
     "data": "date",
 }
 _LISTS = ("polo_ativo", "polo_passivo", "advogados_polo_ativo", "advogados_polo_passivo")
+_USELESS = ("429", "503", "broken")
 _LINE = re.compile(rf"^({'|'.join(_FIELDS)}): ?(.*)$", re.MULTILINE)
 
 
@@ -38,23 +42,22 @@ class GeminiStandIn(StandIn):
 
     Mishaps of a chunk: `429` (with a retry delay), `503`, `broken` (half a JSON), `fenced`,
     `english` (other keys), `invalid` (one thing too many that is no decision). `moments` are the
-    times of all calls that were not refused by 429, `bad` counts those whose answer was of no use.
-    About a text with `spoilt` in it, no answer is of use. An answer takes `slow` seconds.
+    times of all calls; `failed` counts, by mishap, those whose answer was of no use. About a text
+    with `spoilt` in it, no answer is of use. An answer takes `slow` seconds.
     """
 
     def __init__(self, mishaps: Mishaps | None = None, slow: float = 0.0) -> None:
         super().__init__()
         self._slow = slow
         self.moments: list[float] = []
-        self.refused = 0
-        self.bad = 0
+        self.failed: Counter[str] = Counter()
         self.spoilt: str | None = None
         self.mishaps = mishaps or Mishaps()
 
     def answer(self, request: Request) -> Answer:
         if request.method != "POST" or not request.path.endswith(":generateContent"):
             return Answer(404)
-        if not request.headers.get("x-goog-api-key"):
+        if request.headers.get("x-goog-api-key") != KEY:
             return _error(403, "PERMISSION_DENIED")
         if not request.whole:
             return Answer(400)
@@ -63,11 +66,11 @@ class GeminiStandIn(StandIn):
         spoilt = self.spoilt is not None and self.spoilt in text
         mishap = "broken" if spoilt else self.mishaps.next(text)
         with self.lock:
-            if mishap == "429":
-                self.refused += 1
-                return _too_many()
             self.moments.append(time.time())
-            self.bad += mishap in ("503", "broken")
+            if mishap in _USELESS:
+                self.failed[mishap] += 1
+        if mishap == "429":
+            return _too_many()
         if mishap == "503":
             return _error(503, "UNAVAILABLE")
         if asked["generationConfig"].get("responseMimeType") != "application/json":

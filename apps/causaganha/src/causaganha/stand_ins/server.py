@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import threading
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
 
@@ -43,18 +45,12 @@ class Answer:
         return cls(status, body, {"Content-Type": "application/json", **headers})
 
 
-class StandIn:
-    """A service on a free port of loopback while the block runs. `answer` says what it does."""
+class StandIn(ABC):
+    """A service on a free port of loopback while the block runs."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        stand_in = self
-
-        class Handler(_Handler):
-            def reply(self, request: Request) -> Answer:
-                return stand_in.answer(request)
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self.answer))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
 
@@ -62,8 +58,9 @@ class StandIn:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}"
 
+    @abstractmethod
     def answer(self, request: Request) -> Answer:
-        raise NotImplementedError
+        """What the service does about a request."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -83,8 +80,9 @@ class StandIn:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def reply(self, request: Request) -> Answer:
-        raise NotImplementedError
+    def __init__(self, answer: Callable[[Request], Answer], *connection: Any) -> None:
+        self._answer = answer
+        super().__init__(*connection)  # which serves it all at once
 
     def do_GET(self) -> None:
         self._serve()
@@ -112,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
         whole = len(body) == length
         query = dict(parse_qsl(parts.query))
         path = unquote(parts.path)
-        answer = self.reply(Request(self.command, path, query, headers, body, whole))
+        answer = self._answer(Request(self.command, path, query, headers, body, whole))
         if answer.slow:
             time.sleep(answer.slow)
         self.send_response(answer.status)

@@ -35,6 +35,12 @@ class TjroStandIn(StandIn):
         self._files: dict[str, bytes] = {}
         self._making = threading.Lock()
 
+    def print(self, editions: Sequence[Printed]) -> None:
+        """Have these from now on, also in the place of others."""
+        with self._making:
+            self.editions = editions
+            self._files.clear()
+
     def answer(self, request: Request) -> Answer:
         if not _looks_like_a_browser(request):
             return Answer(403, "Página bloqueada".encode())

@@ -6,10 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from causaganha.pdf import PAGES
 from causaganha.settings import Settings
 from causaganha.stand_ins.archive import ArchiveStandIn
 from causaganha.stand_ins.gazette import year_of
-from causaganha.stand_ins.gemini import GeminiStandIn
+from causaganha.stand_ins.gemini import KEY, GeminiStandIn
 from causaganha.stand_ins.mishaps import Mishaps
 from causaganha.stand_ins.tjro import TjroStandIn
 
@@ -28,18 +29,9 @@ class Town:
     settings: Settings
 
     @property
-    def environment(self) -> dict[str, str]:
-        """The settings as another process reads them."""
-        given = self.settings
-        plain = ("database", "queue", "data", "tjro", "tjro_quotas", "archive", "archive_s3")
-        more = ("gemini", "gemini_quotas", "ahead", "max_attempts", "backoff", "cooldown", "lease")
-        named = {f"CAUSAGANHA_{each.upper()}": str(getattr(given, each)) for each in plain + more}
-        keys = {
-            "IA_ACCESS_KEY": given.ia_access_key,
-            "IA_SECRET_KEY": given.ia_secret_key,
-            "GEMINI_API_KEY": given.gemini_key,
-        }
-        return {name: value for name, value in {**named, **keys}.items() if value}
+    def chunks(self) -> int:
+        """How many chunks all editions have: so many answers of Gemini are needed."""
+        return sum(-(-each.pages // PAGES) for each in self.tjro.editions)
 
 
 @contextmanager
@@ -83,7 +75,7 @@ def town(
             gemini_quotas=gemini_quotas,
             ia_access_key="key",
             ia_secret_key="secret",  # noqa: S106
-            gemini_key="key",
+            gemini_key=KEY,
             ahead=ahead,
             max_attempts=max_attempts,
             backoff=backoff,

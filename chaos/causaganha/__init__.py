@@ -1,0 +1,1 @@
+"""CausaGanha among services that misbehave, while its workers are killed."""
