@@ -94,12 +94,16 @@ def page(found: Page) -> dict[str, Any]:
 
 
 def queue(counts: QueueCounts) -> dict[str, Any]:
-    """`paused` is the queue's own; `ready` and `scheduled` make up its pending jobs."""
+    """`paused` is the queue's own; `ready` and `scheduled` make up its pending jobs.
+
+    `oldest_ready`: seconds for which the oldest ready job has been due, null if none is or unknown.
+    """
     return {
         "queue": counts.queue,
         "paused": counts.paused,
         "ready": counts.ready,
         "scheduled": counts.scheduled,
+        "oldest_ready": counts.oldest_ready,
         "states": {str(state): counts.states.get(state, 0) for state in State},
     }
 
