@@ -14,6 +14,7 @@ from ferryman.job import State
 from ferryman.queue.open import safe_url
 from ferryman.service.redaction import redacted
 from ferryman.telemetry.escape import without_credentials
+from ferryman.worker.rollup import OUTCOMES, STEP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ferryman.queue.answers import Acted, Page, QueueCounts
     from ferryman.queue.diagnosis import Finding, Trouble
     from ferryman.service.control import Bulk
+    from ferryman.service.history import Bucket
     from ferryman.service.insights import Overview
     from ferryman.service.limits import BreakerRow, PermitRow, RateRow
     from ferryman.service.move import Carried
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from ferryman.service.settings import Setting
     from ferryman.service.ticker import Tick
     from ferryman.service.workers import WorkerRow
+    from ferryman.worker.histogram import Histogram
 
 UNREADABLE = "(not JSON)"
 
@@ -312,3 +315,23 @@ def run_whole(whole: WholeRun) -> dict[str, Any]:
             for stage, counts in whole.progress.stages.items()
         ],
     }
+
+
+def history(buckets: Sequence[Bucket]) -> dict[str, Any]:
+    """What was ended in each `step` seconds; times are seconds, null where nothing ended."""
+    return {"step": STEP, "buckets": [_bucket(bucket) for bucket in buckets]}
+
+
+def _bucket(bucket: Bucket) -> dict[str, Any]:
+    ended = bucket.ended
+    return {
+        "at": moment(bucket.at),
+        **{outcome: ended.counts[outcome] for outcome in OUTCOMES},
+        "wait": _quantiles(ended.wait),
+        "run": _quantiles(ended.run),
+    }
+
+
+def _quantiles(times: Histogram) -> dict[str, float | None]:
+    found = {f"p{percent}": times.quantile(percent / 100) for percent in (50, 95, 99)}
+    return {name: None if value is None else round(value, 4) for name, value in found.items()}

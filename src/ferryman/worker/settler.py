@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ferryman.queue.settlement import Settlement
     from ferryman.worker.claim import Claim
     from ferryman.worker.leases import LeaseKeeper
+    from ferryman.worker.rollup import Rollup
 
 BATCH = 500
 ENOUGH = 250
@@ -53,9 +54,11 @@ class Settler(Loop):
         died: Callable[[str, BaseException], None],
         *,
         settled: Callable[[Iterable[Claim]], None] | None = None,
+        rollup: Rollup | None = None,
     ) -> None:
         super().__init__(events, died)
         self._settled = settled
+        self._rollup = rollup
         self._backend = backend
         self._keeper = keeper
         self._loaded = loaded
@@ -122,6 +125,8 @@ class Settler(Loop):
         if not self._waiting:
             with self._empty:
                 self._empty.notify_all()
+        if self._rollup is not None:
+            self._rollup.add(batch, receipts)
         if self._events.heard:
             for (claim, settlement), receipt in zip(batch, receipts, strict=True):
                 self._tell(claim, settlement, receipt)
