@@ -38,7 +38,7 @@ def backend(url: str, clock: FakeClock) -> Iterator[Backend]:
 
 
 def totals(backend: Backend, queue: str | None = None) -> dict[str, int]:
-    buckets = history(backend, queue)
+    buckets = history(backend, None if queue is None else {queue})
     return {name: sum(bucket.ended.counts[name] for bucket in buckets) for name in OUTCOMES}
 
 

@@ -34,9 +34,14 @@ _LONGEST_PAUSE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The jobs of a run by stage, in the pipeline's order, and by state."""
+    """The jobs of a run by stage, in the pipeline's order, and by state.
+
+    `began_at` and `ended_at` are of the first job and of the last end so far, by the store's clock.
+    """
 
     stages: Mapping[str, Mapping[State, int]]
+    began_at: float | None = None
+    ended_at: float | None = None
 
     @property
     def state(self) -> RunState:
@@ -78,19 +83,27 @@ class Run:
     def pipeline(self) -> str:
         return self._shape.name
 
+    @property
+    def shape(self) -> Shape:
+        """The stages that it goes through."""
+        return self._shape
+
     # -- looking
 
     def progress(self) -> Progress:
         """Its jobs counted by stage and state; a gate counts for the stage that waits behind it."""
         counts = {stage.name: Counter[State]() for stage in self._shape.stages}
+        began, ends = None, [0.0]
         for jobs in self._walk(in_run(self.id, *counts)):
+            ends = [max(*ends, *(job.finished_at or 0.0 for job in jobs))]
             for job in jobs:
+                began = job.created_at if job.id == self.id else began
                 # A gate that did its work is nobody's business any more.
                 if job.task != GATE or job.state is not State.COMPLETED:
                     counts[job.meta[STAGE]][job.state] += 1
         if not any(counts.values()):
             raise JobNotFound(self.id)
-        return Progress(counts)
+        return Progress(counts, began, ends[0] or None)
 
     def state(self) -> RunState:
         """What the run is now, without counting its jobs."""

@@ -72,7 +72,8 @@ class QueueCounts:
     states: Mapping[State, int]
     scheduled: int = 0
     paused: bool = False
-    oldest_ready: float | None = None
+    # It grows by itself: two counts between which nothing happened are equal.
+    oldest_ready: float | None = field(default=None, compare=False)
 
     @property
     def ready(self) -> int:

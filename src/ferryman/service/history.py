@@ -10,7 +10,7 @@ from ferryman.errors import InvalidFilter, Unsupported
 from ferryman.worker.rollup import HISTORY_CELLS, KEPT, SPAN, STEP, Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from ferryman.queue.answers import Cell
     from ferryman.queue.contract import Backend
@@ -27,11 +27,12 @@ class Bucket:
 
 
 def history(
-    backend: Backend, queue: str | None = None, hours: int = MOST_HOURS
+    backend: Backend, queues: Collection[str] | None = None, hours: int = MOST_HOURS
 ) -> Sequence[Bucket]:
     """The buckets of the last `hours`, empty ones too, oldest first; the last one is under way.
 
-    What operators cancel while it waits is not in them: no worker ended it.
+    Of all queues, or of some added up. What operators cancel while it waits is not in them: no
+    worker ended it.
     """
     if not 1 <= hours <= MOST_HOURS:
         raise InvalidFilter(f"hours: must be from 1 to {MOST_HOURS}, got {hours}")
@@ -45,9 +46,9 @@ def history(
     first = now - now % STEP - hours * 3_600 + STEP
     buckets = {at: Bucket(at) for at in range(first, now + 1, STEP)}
     for cell in _cells(backend, first, now):
-        for at, queues in _read(cell):
-            for name, ended in queues.items():
-                if at in buckets and queue in (None, name):
+        for at, by_queue in _read(cell):
+            for name, ended in by_queue.items():
+                if at in buckets and (queues is None or name in queues):
                     buckets[at].ended.merge(ended)
     return list(buckets.values())
 

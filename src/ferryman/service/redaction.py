@@ -25,6 +25,11 @@ _ANYWHERE: Final = (
     "encryptionkey",
     "sessionid",
 )
+# As `filter.py` writes them, and the rest of one that is cut off inside its quotes.
+_CONDITION: Final = re.compile(
+    r"""\b((?:payload|meta)\.[\w.\-]+):((?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s",]+)"""
+    r"""(?:,(?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s",]+))*)"""
+)
 _WHOLE: Final = frozenset({"auth", "pass", "pwd", "jwt", "otp", "pin", "cvv", "bearer"})
 
 
@@ -38,6 +43,16 @@ def redacted(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [redacted(item) for item in value]
     return without_credentials(value) if isinstance(value, str) else value
+
+
+def redacted_filter(text: str) -> str:
+    """A filter, or a text that repeats one, with the values of secret names hidden."""
+    return _CONDITION.sub(_hide_value, text)
+
+
+def _hide_value(condition: re.Match[str]) -> str:
+    secret = any(_looks_secret(name, "") for name in condition[1].split("."))
+    return f"{condition[1]}:{HIDDEN}" if secret else condition[0]
 
 
 def _looks_secret(key: str, value: Any) -> bool:

@@ -1,0 +1,62 @@
+"""Jobs: finding them, looking at one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Header, Response
+
+from ferryman.service import presentation
+from ferryman.service.api_keys import digest
+from ferryman.web.answers import Json
+from ferryman.web.guard import Here
+from ferryman.web.routes.names import After, JobId, Limit, Where, guarded_router
+
+router = guarded_router("jobs")
+
+
+@router.get("/v1/jobs")
+def jobs(here: Here, where: Where = "", limit: Limit = 50, after: After = None) -> Json:
+    """Jobs that match a filter, newest push first.
+
+    Payloads and errors are searched for two seconds at most: where that was too short `complete`
+    is false, `scanned` says how many were looked at, and `next` goes on from there.
+    """
+    return Json(presentation.found(here.insights.search(where, limit=limit, after=after)))
+
+
+@router.get("/v1/jobs/counts")
+def counts(here: Here, where: Where = "") -> Json:
+    """How many jobs match, by state; `more`: at least so many."""
+    return Json(presentation.counted(here.insights.counts(where)))
+
+
+@router.get("/v1/jobs/{job_id}")
+def job(here: Here, job_id: JobId) -> Json:
+    """One job with its errors and logs."""
+    return Json(presentation.job_whole(here.insights.job(job_id)))
+
+
+@router.get("/v1/jobs/{job_id}/result")
+def result(here: Here, job_id: JobId) -> Json:
+    """What a job came to."""
+    return Json(presentation.result(here.insights.job(job_id)))
+
+
+@router.get("/v1/jobs/{job_id}/logs")
+def logs(here: Here, job_id: JobId) -> Json:
+    """The lines that a job's handler wrote."""
+    return Json(presentation.logs(here.insights.job(job_id)))
+
+
+@router.get("/v1/jobs/{job_id}/progress", responses={304: {"description": "As before."}})
+def progress(
+    here: Here, job_id: JobId, if_none_match: Annotated[str | None, Header()] = None
+) -> Response:
+    """How far a job is; 304 while nothing has changed since the ETag that is sent along."""
+    answer = Json(presentation.progress(here.insights.job(job_id)))
+    etag = f'"{digest(bytes(answer.body).decode())[:32]}"'
+    if if_none_match is not None and etag in [one.strip() for one in if_none_match.split(",")]:
+        return Response(status_code=304, headers={"ETag": etag})
+    answer.headers["ETag"] = etag
+    return answer
