@@ -15,14 +15,20 @@ from ferryman.web.envelope import Envelope
 from ferryman.web.guard import Guarded
 from ferryman.web.problems import on_error
 from ferryman.web.routes import (
+    audit,
+    bulk,
+    events,
     health,
     history,
     jobs,
+    keys,
     me,
     metrics,
+    push,
     queues,
     runs,
     schedules,
+    session,
     workers,
 )
 from ferryman.web.site import Site
@@ -42,6 +48,12 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     runs.router,
     schedules.router,
     workers.router,
+    push.router,
+    bulk.router,
+    events.router,
+    session.router,
+    keys.router,
+    audit.router,
 )
 RATE: Final = 100.0
 """Requests a second for each visitor, and for each address."""
