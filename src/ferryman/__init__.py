@@ -49,6 +49,7 @@ __all__ = [
     "Worker",
     "collect",
     "current_job",
+    "trace",
 ]
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from ferryman.tasks.route import collect
     from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
+    from ferryman.telemetry.tracing import trace
     from ferryman.worker.executor import current_job
     from ferryman.worker.own_loop import Queue
     from ferryman.worker.settings import Settings
@@ -114,6 +116,7 @@ else:
         "tasks.route": ("collect",),
         "tasks.task": ("Task",),
         "tasks.tasks": ("Tasks",),
+        "telemetry.tracing": ("trace",),
         "worker.executor": ("current_job",),
         "worker.own_loop": ("Queue",),
         "worker.settings": ("Settings",),

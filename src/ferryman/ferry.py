@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ferryman.tasks.own_process import Where
     from ferryman.tasks.route import Joinable
     from ferryman.tasks.task import Task
+    from ferryman.tasks.tracing import Tracing
 
 F = TypeVar("F", bound="Callable[..., object]")
 
@@ -77,6 +78,7 @@ class Ferry(AsyncFerry, Paced):
         self.flow = Flow(self._opened, self.events)
         self.capacities = Capacities(self.events)
         self.schedules: dict[str, Schedule] = {}
+        self.tracing: Tracing | None = None
         self._on_start: list[Callable[[], object]] = []
         self._on_stop: list[Callable[[], object]] = []
 
@@ -177,6 +179,14 @@ class Ferry(AsyncFerry, Paced):
         connection: object | None = None,
     ) -> Sequence[Handle[Any]]:
         """Push messages as they are; `Conflict` names those refused, the others are accepted."""
+        if self.tracing is None:
+            return self._carry(messages, task, connection)
+        with self.tracing.sending(messages) as marked:
+            return self._carry(marked, task, connection)
+
+    def _carry(
+        self, messages: Sequence[Message], task: Task[..., Any] | None, connection: object | None
+    ) -> Sequence[Handle[Any]]:
         backend = self.backend
         limits = self.capacities.limits(messages)
         pushed = backend.push(messages, connection=connection, limits=limits)
@@ -245,6 +255,7 @@ class Ferry(AsyncFerry, Paced):
             flow=self.flow,
             schedules=tuple(self.schedules.values()),
             capacities=self.capacities,
+            tracing=self.tracing,
         )
 
     def run_batch(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ferryman.tasks.options import Seconds
     from ferryman.tasks.own_process import Where
     from ferryman.tasks.passage import Passage
+    from ferryman.tasks.tracing import Tracing
 
 T = TypeVar("T")
 
@@ -29,6 +30,9 @@ class Carrier(Protocol):
 
     @property
     def priorities(self) -> Mapping[str, int]: ...
+
+    @property
+    def tracing(self) -> Tracing | None: ...
 
     def carry(
         self,
@@ -155,6 +159,10 @@ class Tasks:
     @property
     def joined(self) -> bool:
         return self._carrier is not None
+
+    @property
+    def tracing(self) -> Tracing | None:
+        return None if self._carrier is None else self._carrier.tracing
 
     @property
     def priorities(self) -> Mapping[str, int]:

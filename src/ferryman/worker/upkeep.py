@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import socket
 from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import BackendError
@@ -102,3 +104,10 @@ class Upkeep(Loop):
         self._backend.write_cell(
             WORKER_CELLS + self._worker, value, expect=None, ttl=self._row_every * 4
         )
+
+
+def this_process() -> Mapping[str, Any]:
+    """Where a worker runs, and of which version it is."""
+    from importlib.metadata import version
+
+    return {"host": socket.gethostname(), "pid": os.getpid(), "version": version("ferryman")}
