@@ -24,7 +24,9 @@ __all__ = [
     "JobCancelled",
     "JobError",
     "JobFailed",
+    "JobFilter",
     "JobNotFound",
+    "JsonLines",
     "LeaseLost",
     "LogLine",
     "Message",
@@ -47,8 +49,10 @@ __all__ = [
     "Tasks",
     "Unsupported",
     "Worker",
+    "add_job",
     "collect",
     "current_job",
+    "trace",
 ]
 
 if TYPE_CHECKING:
@@ -89,6 +93,9 @@ if TYPE_CHECKING:
     from ferryman.tasks.route import collect
     from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
+    from ferryman.telemetry.context import JobFilter, add_job
+    from ferryman.telemetry.lines import JsonLines
+    from ferryman.telemetry.tracing import trace
     from ferryman.worker.executor import current_job
     from ferryman.worker.own_loop import Queue
     from ferryman.worker.settings import Settings
@@ -114,6 +121,9 @@ else:
         "tasks.route": ("collect",),
         "tasks.task": ("Task",),
         "tasks.tasks": ("Tasks",),
+        "telemetry.context": ("JobFilter", "add_job"),
+        "telemetry.lines": ("JsonLines",),
+        "telemetry.tracing": ("trace",),
         "worker.executor": ("current_job",),
         "worker.own_loop": ("Queue",),
         "worker.settings": ("Settings",),

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ferryman.queue.joining import Statement, Style
     from ferryman.tasks.route import Joinable
     from ferryman.tasks.task import Task
+    from ferryman.tasks.tracing import Tracing
 
 F = TypeVar("F", bound="Callable[..., object]")
 
@@ -76,6 +77,7 @@ class Ferry(AsyncFerry, Paced):
         self.flow = Flow(self._opened, self.events)
         self.capacities = Capacities(self.events)
         self.schedules: dict[str, Schedule] = {}
+        self.tracing: Tracing | None = None
         self._on_start: list[Callable[[], object]] = []
         self._on_stop: list[Callable[[], object]] = []
 
@@ -151,6 +153,14 @@ class Ferry(AsyncFerry, Paced):
         connection: object | None = None,
     ) -> Sequence[Handle[Any]]:
         """Push messages as they are; `Conflict` names those refused, the others are accepted."""
+        if self.tracing is None:
+            return self._carry(messages, task, connection)
+        with self.tracing.sending(messages) as marked:
+            return self._carry(marked, task, connection)
+
+    def _carry(
+        self, messages: Sequence[Message], task: Task[..., Any] | None, connection: object | None
+    ) -> Sequence[Handle[Any]]:
         backend = self.backend
         limits = self.capacities.limits(messages)
         pushed = backend.push(messages, connection=connection, limits=limits)
@@ -219,6 +229,7 @@ class Ferry(AsyncFerry, Paced):
             flow=self.flow,
             schedules=tuple(self.schedules.values()),
             capacities=self.capacities,
+            tracing=self.tracing,
         )
 
     def run_batch(

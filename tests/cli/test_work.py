@@ -47,8 +47,8 @@ def test_it_runs_jobs_of_the_app_in_this_folder_and_ends_with_0_on_sigterm(
     assert data == ""
     assert "worker started" in talk
     assert "queues=bad:1,mail:1,slow:1" in talk
-    assert f"job completed id={good}" in talk
-    assert f"job failed id={bad}" in talk
+    assert f"job completed job_id={good}" in talk
+    assert f"job failed job_id={bad}" in talk
     assert 'error="ValueError: \\x1b[31mred\\nforged line"' in talk
     assert "worker stopped" in talk
     assert "geheim" not in talk
@@ -84,7 +84,7 @@ def test_its_log_can_be_json_and_its_level_chosen(command: Command, store: Ferry
     lines = [json.loads(line) for line in talk.splitlines()]
     by_event = {line["event"]: line for line in lines}
     assert by_event["job.started"]["level"] == "debug"
-    assert by_event["job.completed"]["id"] == job_id
+    assert by_event["job.completed"]["job_id"] == job_id
     assert by_event["job.completed"]["attempt"] == 1
     assert by_event["worker.started"]["queues"] == {"bad": 1, "mail": 1, "slow": 1}
 

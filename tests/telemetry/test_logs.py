@@ -82,7 +82,7 @@ def only(caplog: pytest.LogCaptureFixture) -> tuple[str, int, str]:
     return record.name, record.levelno, record.getMessage()
 
 
-CLAIM = "id=j1 task=send queue=mail attempt=2 max_attempts=5 worker=w1"
+CLAIM = "job_id=j1 task=send queue=mail attempt=2 max_attempts=5 worker=w1"
 LONG = "x" * 5_000
 
 Wording = tuple[str, dict[str, Any], str, int, str]
@@ -133,8 +133,8 @@ WORDING: list[Wording] = [
         },
         "ferryman.worker",
         logging.WARNING,
-        'a handler blocks the event loop where="/srv/app.py:7 in send" seconds=5.0 id=j1 task=send '
-        f'worker=w1 stack="{"x" * 886}time.sleep(9)\\n"',
+        'a handler blocks the event loop where="/srv/app.py:7 in send" seconds=5.0 job_id=j1 '
+        f'task=send worker=w1 stack="{"x" * 886}time.sleep(9)\\n"',
     ),
     (
         "loop.freed",
@@ -173,7 +173,7 @@ WORDING: list[Wording] = [
         },
         "ferryman.jobs",
         logging.DEBUG,
-        "job pushed id=j1 task=send queue=mail",
+        "job pushed job_id=j1 task=send queue=mail",
     ),
     (
         "job.started",
@@ -258,21 +258,21 @@ WORDING: list[Wording] = [
         {"reaped": Reaped("j1", "mail", "send", State.PENDING, "w0"), "worker": "w1"},
         "ferryman.jobs",
         logging.WARNING,
-        "expired lease reaped id=j1 task=send queue=mail state=pending held_by=w0 worker=w1",
+        "expired lease reaped job_id=j1 task=send queue=mail state=pending held_by=w0 worker=w1",
     ),
     (
         "job.reaped",
         {"reaped": Reaped("j1", "mail", "send", State.FAILED, "w0"), "worker": "w1"},
         "ferryman.jobs",
         logging.ERROR,
-        "expired lease reaped id=j1 task=send queue=mail state=failed held_by=w0 worker=w1",
+        "expired lease reaped job_id=j1 task=send queue=mail state=failed held_by=w0 worker=w1",
     ),
     (
         "job.reaped",
         {"reaped": Reaped("j1", "mail", "send", State.CANCELLED, None), "worker": "w1"},
         "ferryman.jobs",
         logging.INFO,
-        "job expired before it started id=j1 task=send queue=mail state=cancelled worker=w1",
+        "job expired before it started job_id=j1 task=send queue=mail state=cancelled worker=w1",
     ),
     (
         "backend.unavailable",
@@ -300,7 +300,7 @@ WORDING: list[Wording] = [
         {"schedule": "nightly", "slot": 0.0, "id": "schedule:nightly:1970"},
         "ferryman.worker",
         logging.INFO,
-        "slot pushed schedule=nightly id=schedule:nightly:1970",
+        "slot pushed schedule=nightly job_id=schedule:nightly:1970",
     ),
     (
         "schedule.unreadable",

@@ -34,9 +34,14 @@ _LONGEST_PAUSE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The jobs of a run by stage, in the pipeline's order, and by state."""
+    """The jobs of a run by stage, in the pipeline's order, and by state.
+
+    `began_at` and `ended_at` are of the first job and of the last end so far, by the store's clock.
+    """
 
     stages: Mapping[str, Mapping[State, int]]
+    began_at: float | None = None
+    ended_at: float | None = None
 
     @property
     def state(self) -> RunState:
@@ -78,21 +83,29 @@ class Run:
     def pipeline(self) -> str:
         return self._shape.name
 
+    @property
+    def shape(self) -> Shape:
+        """The stages that it goes through."""
+        return self._shape
+
     # -- looking
 
     def progress(self) -> Progress:
         """Its jobs counted by stage and state; a barrier counts for the stage behind it."""
         counts = {stage.name: Counter[State]() for stage in self._shape.stages}
         is_there = self._there()
+        began, ends = None, [0.0]
         for jobs in self._walk(in_run(self.id, *counts)):
+            ends = [max(*ends, *(job.finished_at or 0.0 for job in jobs))]
             for job in jobs:
+                began = job.created_at if job.id == self.id else began
                 # A barrier that did its work is nobody's business any more.
                 over = job.task == BARRIER and job.state is State.COMPLETED
                 if not over and (job.state is not State.PAUSED or is_there(job)):
                     counts[job.meta[STAGE]][job.state] += 1
         if not any(counts.values()):
             raise JobNotFound(self.id)
-        return Progress(counts)
+        return Progress(counts, began, ends[0] or None)
 
     def state(self) -> RunState:
         """What the run is now, without counting its jobs."""

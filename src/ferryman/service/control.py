@@ -6,12 +6,21 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
-from ferryman.errors import Conflict, InvalidFilter, JobNotFound, NotAllowed, TaskError
+from ferryman.errors import (
+    Conflict,
+    FerrymanError,
+    InvalidFilter,
+    JobNotFound,
+    NotAllowed,
+    QueueFull,
+    TaskError,
+)
 from ferryman.flow.breakers import BREAKER_CELLS
 from ferryman.flow.timetable import Timetable
 from ferryman.job import TERMINAL, WAITING
 from ferryman.lifecycle import Act, act
 from ferryman.message import MAX_NAME, Message, check_name, encode
+from ferryman.queue.capacity import NO_LIMITS
 from ferryman.service.insights import Insights
 from ferryman.service.limits import BreakerNotFound
 from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
@@ -19,9 +28,11 @@ from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from ferryman.flow.capacity import Capacities
     from ferryman.flow.timetable import Entry
     from ferryman.job import Job, State
     from ferryman.queue.answers import Acted, Pushed
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.contract import Backend
     from ferryman.service.limits import BreakerRow
     from ferryman.tasks.tasks import Tasks
@@ -54,13 +65,32 @@ class Preview:
     allowed: int
 
 
-class Control:
-    """Acts on one store. With an app's `tasks`, pushes take their defaults and are checked."""
+class OutOfReach(FerrymanError):
+    """Whoever asks is confined to other queues."""
 
-    def __init__(self, backend: Backend, tasks: Tasks | None = None) -> None:
+    def __init__(self, queue: str, only: Collection[str]) -> None:
+        super().__init__(f"queue {queue!r} is out of reach: this is confined to {sorted(only)}")
+
+
+class Control:
+    """Acts on one store. With an app's `tasks`, pushes take their defaults and are checked.
+
+    `capacities` hold where they are known; `only` confines all acts to some queues.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        tasks: Tasks | None = None,
+        capacities: Capacities | None = None,
+        *,
+        only: Collection[str] | None = None,
+    ) -> None:
         self._backend = backend
         self._tasks = tasks
-        self._insights = Insights(backend)
+        self._capacities = capacities
+        self._only = only
+        self._insights = Insights(backend, only)
         self._verbs: Mapping[Act, Callable[[Sequence[str]], Sequence[Acted]]] = {
             Act.CANCEL: backend.cancel,
             Act.PAUSE: backend.pause,
@@ -79,18 +109,47 @@ class Control:
         Without the app's tasks the queue is named like the task unless `queue` says otherwise.
         `Conflict` if the id belongs to a job with another body.
         """
+        message = self.message(task, payload, max_attempts=max_attempts, **options)
+        pushed = self.push_many([message])
+        if (refusal := self.refusal([message], pushed)) is not None:
+            raise refusal
+        return pushed[0]
+
+    def message(
+        self, task: str, payload: Any = None, *, max_attempts: int | None = None, **options: Any
+    ) -> Message:
+        """What `push` would hand over, checked."""
         message = self._message(task, payload, options)
-        if max_attempts is not None:
-            message = replace(message, max_attempts=max_attempts)
-        pushed = self._backend.push([message])[0]
-        if pushed.status == "conflict":
-            raise Conflict(
-                f"job {pushed.id!r} exists with another body: use another id", ids=(pushed.id,)
+        return message if max_attempts is None else replace(message, max_attempts=max_attempts)
+
+    def push_many(self, messages: Sequence[Message]) -> Sequence[Pushed]:
+        """Hand over jobs, each by itself; those refused are `conflict`, `full` or `tenant full`.
+
+        `OutOfReach` before anything is written.
+        """
+        for message in messages:
+            self._reach(message.queue)
+        return self._backend.push(messages, limits=self._limits(messages))
+
+    def refusal(
+        self, messages: Sequence[Message], pushed: Sequence[Pushed]
+    ) -> Conflict | QueueFull | None:
+        """What to raise for the answers of `push_many`; None where all were accepted."""
+        if refused := tuple(one.id for one in pushed if one.status == "conflict"):
+            others = f"; the other {len(pushed) - len(refused)} were accepted"
+            return Conflict(
+                f"job {refused[0]!r} exists with another body"
+                f"{others if len(pushed) > 1 else ''}: use another id",
+                ids=refused,
             )
-        return pushed
+        if self._capacities is None or not self._limits(messages):
+            return None
+        return self._capacities.refused(messages, pushed)
 
     def act(self, verb: Act, job_id: str) -> Acted:
         """Do one act to one job, or raise `JobNotFound` or `NotAllowed` with the reason."""
+        if self._only is not None:
+            self._insights.job(job_id)
         acted = self._verbs[verb]([job_id])[0]
         if acted.state is None:
             raise JobNotFound(job_id)
@@ -151,6 +210,7 @@ class Control:
     def pause_queue(self, queue: str) -> None:
         """Stop claims from a queue, which may still be without jobs."""
         check_name("queue", queue, MAX_NAME)
+        self._reach(queue)
         self._backend.pause_queue(queue)
 
     def resume_queue(self, queue: str) -> None:
@@ -191,6 +251,13 @@ class Control:
     def run_schedule(self, name: str) -> Pushed:
         """Push one job of a schedule now, besides its slots."""
         return Timetable(self._backend).run(name)
+
+    def _limits(self, messages: Sequence[Message]) -> Limits:
+        return NO_LIMITS if self._capacities is None else self._capacities.limits(messages)
+
+    def _reach(self, queue: str) -> None:
+        if self._only is not None and queue not in self._only:
+            raise OutOfReach(queue, self._only)
 
     def _message(self, task: str, payload: Any, options: Mapping[str, Any]) -> Message:
         if self._tasks is None:

@@ -6,25 +6,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ferryman.errors import InvalidFilter, JobNotFound, NameNotFound, Unsupported
-from ferryman.filter import Filter
+from ferryman.filter import Filter, Term
 from ferryman.flow.breakers import BREAKER_CELLS
 from ferryman.flow.permits import PERMIT_CELLS
 from ferryman.flow.rates import RATE_CELLS
 from ferryman.flow.timetable import Timetable
 from ferryman.job import State
 from ferryman.queue.diagnosis import Quarantining
+from ferryman.service.history import MOST_HOURS, history
 from ferryman.service.limits import BreakerRow, PermitRow, RateRow
+from ferryman.service.search import Counted, Search
 from ferryman.service.workers import WorkerRow
 from ferryman.worker.upkeep import WORKER_CELLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from ferryman.flow.timetable import Entry
     from ferryman.job import Job
     from ferryman.queue.answers import Cell, Page, QueueCounts
     from ferryman.queue.contract import Backend
     from ferryman.queue.diagnosis import Trouble
+    from ferryman.service.history import Bucket
+    from ferryman.service.search import Found
 
 MAX_PAGE: Final = 1_000
 
@@ -59,51 +63,82 @@ class Overview:
 
 
 class Insights:
-    """Questions to one store; nothing here changes it."""
+    """Questions to one store; nothing here changes it. `only` confines them to some queues."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, only: Collection[str] | None = None) -> None:
         self._backend = backend
+        self._only = None if only is None else frozenset(only)
 
     def overview(self) -> Overview:
         """Counts of every queue, and the workers."""
         snapshot = self._backend.snapshot()
         capabilities = self._backend.capabilities
+        troubles = self._backend.troubles() if isinstance(self._backend, Quarantining) else ()
         return Overview(
             at=snapshot.at,
             backend=capabilities.backend,
-            queues=[snapshot.queues[name] for name in sorted(snapshot.queues)],
+            queues=self._sorted(snapshot.queues),
             workers=self.workers() if capabilities.cells else None,
-            troubles=self._backend.troubles() if isinstance(self._backend, Quarantining) else (),
+            troubles=[one for one in troubles if self._may_see(one.queue)],
         )
 
     def queues(self) -> Sequence[QueueCounts]:
         """Counts of every queue that has jobs or is paused, by name."""
-        found = self._backend.snapshot().queues
-        return [found[name] for name in sorted(found)]
+        return self._sorted(self._backend.snapshot().queues)
 
     def queue(self, name: str) -> QueueCounts:
         """Counts of one queue; `QueueNotFound` if it has no jobs and is not paused."""
-        found = self._backend.snapshot().queues
+        found = {counts.queue: counts for counts in self.queues()}
         if name not in found:
             raise QueueNotFound(name, list(found))
         return found[name]
 
+    def tasks(self, queue: str) -> Sequence[str]:
+        """The tasks of a queue's newest jobs, by name; none where jobs cannot be looked at."""
+        if not self._backend.capabilities.browse:
+            return []
+        newest = self._backend.list(Filter((Term("queue", "is", (queue,)),)), limit=100).jobs
+        return sorted({job.task for job in newest})
+
     def job(self, job_id: str) -> Job:
         """The whole job with errors and logs; `JobNotFound` if there is none."""
         job = self._backend.get(job_id)
-        if job is None:
+        if job is None or not self._may_see(job.queue):
             raise JobNotFound(job_id)
         return job
 
+    def search(self, where: str = "", *, limit: int = 50, after: str | None = None) -> Found:
+        """`jobs` within a budget of time, for those who cannot wait for any filter."""
+        check_page(limit)
+        return Search(self._backend).find(self.filter(where), limit=limit, after=after)
+
+    def counts(self, where: str = "") -> Counted:
+        """Jobs that match by state: exact where only queues are named, else within a budget."""
+        terms = Filter.parse(where).terms
+        if any(term.field != "queue" or term.negated for term in terms):
+            return Search(self._backend).count(self.filter(where))
+        chosen = [
+            counts for counts in self.queues() if all(counts.queue in term.values for term in terms)
+        ]
+        return Counted(
+            {state: sum(counts.states.get(state, 0) for counts in chosen) for state in State}
+        )
+
+    def filter(self, where: str) -> Filter:
+        """The filter text, confined to what may be seen here."""
+        terms = Filter.parse(where).terms
+        if self._only is None:
+            return Filter(terms)
+        return Filter((*terms, Term("queue", "is", tuple(sorted(self._only)))))
+
     def jobs(self, where: str = "", *, limit: int = 50, after: str | None = None) -> Page:
         """Jobs that match the filter text, newest push first; `after` is a page's `next`."""
-        if not 1 <= limit <= MAX_PAGE:
-            raise InvalidFilter(f"limit: must be from 1 to {MAX_PAGE:,}, got {limit}")
-        return self._backend.list(Filter.parse(where), limit=limit, after=after)
+        check_page(limit)
+        return self._backend.list(self.filter(where), limit=limit, after=after)
 
     def walk(self, where: str) -> Iterator[Sequence[Job]]:
         """Every job that matches, page by page. Jobs pushed meanwhile are not visited."""
-        parsed, after = Filter.parse(where), None
+        parsed, after = self.filter(where), None
         while True:
             page = self._backend.list(parsed, limit=MAX_PAGE, after=after)
             if page.jobs:
@@ -120,7 +155,13 @@ class Insights:
                 f"{capabilities.backend} keeps no rows about workers: look at their own logs"
             )
         now = self._backend.clock.now()
-        return [WorkerRow.read(cell, now) for cell in self._backend.read_cells(WORKER_CELLS)]
+        rows = [WorkerRow.read(cell, now) for cell in self._backend.read_cells(WORKER_CELLS)]
+        return [row for row in rows if self._only is None or self._only & row.queues.keys()]
+
+    @property
+    def knows_workers(self) -> bool:
+        """Whether the store keeps rows about workers and what limits them."""
+        return self._backend.capabilities.cells
 
     def breakers(self) -> Sequence[BreakerRow]:
         """The breakers that have seen a failure, by name."""
@@ -146,6 +187,12 @@ class Insights:
             )
         return self._backend.read_cells(prefix)
 
+    def history(self, queue: str | None = None, hours: int = MOST_HOURS) -> Sequence[Bucket]:
+        """What workers have ended over the last `hours`, of one queue or of all."""
+        if queue is not None and not self._may_see(queue):
+            raise QueueNotFound(queue, sorted(self._only or ()))
+        return history(self._backend, self._only if queue is None else {queue}, hours)
+
     def schedules(self) -> Sequence[Entry]:
         """The schedules that workers have declared, by name."""
         return Timetable(self._backend).entries()
@@ -153,3 +200,15 @@ class Insights:
     def now(self) -> float:
         """The store's time."""
         return self._backend.clock.now()
+
+    def _may_see(self, queue: str) -> bool:
+        return self._only is None or queue in self._only
+
+    def _sorted(self, queues: Mapping[str, QueueCounts]) -> Sequence[QueueCounts]:
+        return [queues[name] for name in sorted(queues) if self._may_see(name)]
+
+
+def check_page(limit: int) -> None:
+    """Refuse pages of no or of too many rows."""
+    if not 1 <= limit <= MAX_PAGE:
+        raise InvalidFilter(f"limit: must be from 1 to {MAX_PAGE:,}, got {limit}")

@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ferryman.errors import InvalidFilter, JobNotFound, NotFound
+from ferryman.errors import JobNotFound, NotFound
 from ferryman.filter import Filter, Term
 from ferryman.pipeline.barrier import in_run
 from ferryman.pipeline.run import Run
 from ferryman.pipeline.shape import published
-from ferryman.service.insights import MAX_PAGE
+from ferryman.service.insights import check_page
 from ferryman.tasks.passage import PIPELINE, STAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ferryman.job import Job
+    from ferryman.job import Job, State
     from ferryman.pipeline.run import Progress, RunState
     from ferryman.pipeline.shape import Shape
+    from ferryman.queue.answers import Page
     from ferryman.queue.contract import Backend
 
 
@@ -42,13 +43,24 @@ class RunRow:
     started_at: float
 
 
+class PipelineNotFound(NotFound):
+    """No pipeline of this name has had a run in this store."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no pipeline {name!r} has had a run in this store")
+
+
 @dataclass(frozen=True, slots=True)
 class WholeRun:
     """A run with its jobs counted by stage."""
 
     id: str
-    pipeline: str
+    shape: Shape
     progress: Progress
+
+    @property
+    def pipeline(self) -> str:
+        return self.shape.name
 
 
 class Runs:
@@ -57,10 +69,35 @@ class Runs:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
+    def pipelines(self) -> Sequence[Shape]:
+        """The pipelines that have had runs, by name."""
+        return published(self._backend)
+
+    def pipeline(self, name: str) -> Shape:
+        """One of them, or `PipelineNotFound`."""
+        for shape in self.pipelines():
+            if shape.name == name:
+                return shape
+        raise PipelineNotFound(name)
+
+    def jobs(
+        self,
+        run_id: str,
+        *,
+        stage: str | None = None,
+        state: State | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> Page:
+        """The jobs of a run, newest first; of one stage or in one state."""
+        check_page(limit)
+        stages = () if stage is None else (stage,)
+        where = in_run(run_id, *stages, states=() if state is None else (state,))
+        return self._backend.list(where, limit=limit, after=after)
+
     def list(self, pipeline: str | None = None, *, limit: int = 20) -> Sequence[RunRow]:
         """The newest runs, of one pipeline or of all."""
-        if not 1 <= limit <= MAX_PAGE:
-            raise InvalidFilter(f"limit: must be from 1 to {MAX_PAGE:,}, got {limit}")
+        check_page(limit)
         shapes = [each for each in published(self._backend) if pipeline in (None, each.name)]
         firsts = [(job, shape) for shape in shapes for job in self._firsts(shape, limit)]
         firsts.sort(key=lambda each: each[0].seq, reverse=True)
@@ -72,7 +109,7 @@ class Runs:
     def show(self, run_id: str) -> WholeRun:
         """One run; `RunNotFound` if there is none."""
         run = self.find(run_id)
-        return WholeRun(run.id, run.pipeline, run.progress())
+        return WholeRun(run.id, run.shape, run.progress())
 
     def find(self, run_id: str) -> Run:
         """The run, to act on; `RunNotFound` if there is none."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ferryman.tasks.handle import Handle
     from ferryman.tasks.limits import Limits
     from ferryman.tasks.tasks import Tasks
+    from ferryman.tasks.tracing import Tracing
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -77,6 +78,11 @@ class Task(AsyncTask[P, R], Generic[P, R]):
 
     def __rrshift__(self, preceding: Joinable) -> Route:
         return Route.of(preceding) >> self
+
+    @property
+    def tracing(self) -> Tracing | None:
+        """Who puts spans around its handler: the Ferry that it has joined knows."""
+        return self._tasks.tracing
 
     def push(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
         """Hand over one job with these arguments; the job's own parameter is left out."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ferryman.tasks.options import Seconds
     from ferryman.tasks.own_process import Where
     from ferryman.tasks.passage import Passage
+    from ferryman.tasks.tracing import Tracing
 
 T = TypeVar("T")
 
@@ -30,6 +31,9 @@ class Carrier(Protocol):
 
     @property
     def priorities(self) -> Mapping[str, int]: ...
+
+    @property
+    def tracing(self) -> Tracing | None: ...
 
     def carry(
         self,
@@ -170,6 +174,10 @@ class Tasks:
     @property
     def joined(self) -> bool:
         return self._carrier is not None
+
+    @property
+    def tracing(self) -> Tracing | None:
+        return None if self._carrier is None else self._carrier.tracing
 
     @property
     def priorities(self) -> Mapping[str, int]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
 
+from ferryman.telemetry.context import job_fields
 from ferryman.telemetry.escape import json_safe, one_line, without_credentials
 
 LogFormat = Literal["text", "json"]
@@ -50,7 +51,10 @@ class TextLines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """One object a line: time, level, logger, text, and the event with its fields."""
+    """One object a line: time, level, logger, text, and the event with its fields.
+
+    For handlers of your own too: a line that a job's handler logs has the keys of that job.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         fields = getattr(record, FIELDS, None)
@@ -58,11 +62,15 @@ class JsonLines(logging.Formatter):
             "time": _time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
-            **(fields if fields is not None else {"text": record.getMessage()}),
+            **(fields if fields is not None else _of_user(record)),
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json_safe(json.dumps(line, ensure_ascii=False, default=str))
+
+
+def _of_user(record: logging.LogRecord) -> dict[str, Any]:
+    return {"text": without_credentials(record.getMessage()), **job_fields()}
 
 
 def _time(record: logging.LogRecord) -> str:

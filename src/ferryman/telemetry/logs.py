@@ -53,6 +53,7 @@ class EventLog:
             "job.cancelled": self._job_ended(logging.INFO, "job cancelled"),
             "job.paused": self._job_ended(logging.INFO, "job paused"),
             "job.lost": self._job_ended(logging.WARNING, "lease lost, nothing was recorded"),
+            "job.stale": self._job_stale,
             "job.timed_out": self._job_timed_out,
             "job.reaped": self._job_reaped,
             "backend.unavailable": self._backend_unavailable,
@@ -104,7 +105,7 @@ class EventLog:
         fields = {
             "where": event["where"],
             "seconds": round(event["seconds"], 1),
-            "id": None if job is None else job.id,
+            "job_id": None if job is None else job.id,
             "task": None if job is None else job.task,
             "worker": event["worker"],
             # The inner frames are at the end, so the end is kept.
@@ -129,7 +130,12 @@ class EventLog:
     def _job_pushed(self, event: Event) -> None:
         message = event["message"]
         text = "job pushed" if event["created"] else "job was already there"
-        fields = {"id": event["id"], "task": message.task, "queue": message.queue}
+        fields = {
+            "job_id": event["id"],
+            "task": message.task,
+            "queue": message.queue,
+            "correlation_id": message.correlation_id,
+        }
         _log(JOBS, logging.DEBUG, event.name, text, fields)
 
     def _job_started(self, event: Event) -> None:
@@ -149,6 +155,10 @@ class EventLog:
         level = logging.INFO if event["error"] is None else logging.WARNING
         self._job_ended(level, "job given back")(event)
 
+    def _job_stale(self, event: Event) -> None:
+        text = "a late end was refused, the lease is no longer this worker's"
+        _log(JOBS, logging.DEBUG, event.name, text, self._claim(event))
+
     def _job_timed_out(self, event: Event) -> None:
         fields = {**self._claim(event), "timeout": event["seconds"]}
         _log(JOBS, logging.WARNING, event.name, "job ran over its timeout", fields)
@@ -156,7 +166,7 @@ class EventLog:
     def _job_reaped(self, event: Event) -> None:
         reaped = event["reaped"]
         fields = {
-            "id": reaped.id,
+            "job_id": reaped.id,
             "task": reaped.task,
             "queue": reaped.queue,
             "state": reaped.state,
@@ -172,11 +182,12 @@ class EventLog:
     def _claim(self, event: Event) -> dict[str, Any]:
         job: Job = event["job"]
         return {
-            "id": job.id,
+            "job_id": job.id,
             "task": job.task,
             "queue": job.queue,
             "attempt": job.attempts,
             "max_attempts": job.max_attempts,
+            "correlation_id": job.correlation_id,
             "worker": event["worker"],
         }
 
@@ -198,7 +209,7 @@ class EventLog:
             _log(BACKEND, logging.INFO, "backend.recovered", "store available again", fields)
 
     def _job_unsettled(self, event: Event) -> None:
-        facts = {"id": event["settlement"].job_id, "error": str(event["error"])}
+        facts = {"job_id": event["settlement"].job_id, "error": str(event["error"])}
         text = "the end of a job could not be stored, its lease will expire"
         _log(JOBS, logging.ERROR, event.name, text, facts)
 
@@ -210,7 +221,7 @@ class EventLog:
         _log(BACKEND, logging.WARNING, event.name, "a queue has become deep", fields)
 
     def _schedule_pushed(self, event: Event) -> None:
-        fields = {"schedule": event["schedule"], "id": event["id"]}
+        fields = {"schedule": event["schedule"], "job_id": event["id"]}
         _log(WORKER, logging.INFO, event.name, "slot pushed", fields)
 
     def _schedule_unreadable(self, event: Event) -> None:

@@ -24,8 +24,9 @@ from ferryman.lifecycle import Verdict
 from ferryman.tasks.task import Task
 from ferryman.tasks.tasks import Tasks
 from ferryman.worker.claim import Claim
-from ferryman.worker.executor import MAX_TRACEBACK, Executor
+from ferryman.worker.executor import MAX_TRACEBACK
 from ferryman.worker.parent import STOP_SIGNALS, become_child, end_with_parent
+from ferryman.worker.traced_executor import executor_for
 from ferryman.worker.wire import Wire, job_from_json
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ class Child:
         else:
             tasks = Tasks()
             tasks.passage = held
-            end = _ended(Executor(tasks, held.claim.job.worker or "").run(held.claim, task))
+            executor = executor_for(tasks, held.claim.job.worker or "", task.tracing)
+            end = _ended(executor.run(held.claim, task))
             failure = held.claim.failure
             end["failure"] = None if failure is None else failure.to_json()
             self._jobs += 1

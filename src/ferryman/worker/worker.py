@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import TaskError
@@ -11,7 +9,6 @@ from ferryman.ids import worker_id
 from ferryman.tasks.aio import offload
 from ferryman.worker.batches import Batches
 from ferryman.worker.event_loop import EventLoopThread
-from ferryman.worker.executor import Executor
 from ferryman.worker.feeding import Feeding
 from ferryman.worker.gates import Gates
 from ferryman.worker.lane import MAX_BUFFER, MAX_SERVED, Lane
@@ -21,11 +18,13 @@ from ferryman.worker.orders import Orders
 from ferryman.worker.parent import is_child
 from ferryman.worker.poller import Poller
 from ferryman.worker.processes import Processes
+from ferryman.worker.rollup import Rollup
 from ferryman.worker.scheduler import Scheduler
 from ferryman.worker.score import Score
 from ferryman.worker.settings import Settings
 from ferryman.worker.settler import Settler
-from ferryman.worker.upkeep import Upkeep
+from ferryman.worker.traced_executor import executor_for
+from ferryman.worker.upkeep import Upkeep, this_process
 from ferryman.worker.watch import Watch
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from ferryman.queue.settlement import Settlement
     from ferryman.tasks.task import Task
     from ferryman.tasks.tasks import Tasks
+    from ferryman.tasks.tracing import Tracing
     from ferryman.worker.claim import Claim
 
 
@@ -67,6 +67,7 @@ class Worker:
         flow: Flow | None = None,
         schedules: Sequence[Schedule] = (),
         capacities: Capacities | None = None,
+        tracing: Tracing | None = None,
     ) -> None:
         if not queues or min(queues.values()) < 1:
             raise TaskError(
@@ -100,7 +101,7 @@ class Worker:
             )
             for name, slots in queues.items()
         }
-        self._executor = Executor(tasks, self.id)
+        self._executor = executor_for(tasks, self.id, tracing)
         self._loop = EventLoopThread()
         self._processes = Processes(
             self._executor, app, backend.clock, self._events, self._loop_died
@@ -125,6 +126,7 @@ class Worker:
                 died=died,
             )
         settled = None if self._gates is None else self._gates.left
+        rollup = Rollup(backend, self.id) if backend.capabilities.cells else None
         self._batches = Batches(
             self._executor,
             self._gates,
@@ -133,7 +135,9 @@ class Worker:
             end=self._end,
             died=died,
         )
-        self._settler = Settler(backend, self._keeper, self._loaded, events, died, settled=settled)
+        self._settler = Settler(
+            backend, self._keeper, self._loaded, events, died, settled=settled, rollup=rollup
+        )
         self._poller = Poller(
             backend,
             self._keeper,
@@ -172,6 +176,7 @@ class Worker:
             history=self.settings.history,
             row=self._row,
             capacities=self._capacities,
+            rollup=rollup,
             events=events,
             died=died,
         )
@@ -300,6 +305,7 @@ class Worker:
         if self._gates is not None:
             settlement = self._gates.judge(claim, settlement)
         if claim.end():
+            claim.seconds = seconds
             self._settler.add(claim, settlement)
             self._events.emit("job.timed_out", job=claim.job, worker=self.id, seconds=seconds)
         claim.stop("timeout")
@@ -381,13 +387,9 @@ class Worker:
         return {lane.queue: lane.slots for lane in self._lanes.values()}
 
     def _row(self) -> Mapping[str, Any]:
-        from importlib.metadata import version
-
         return {
             "id": self.id,
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
-            "version": version("ferryman"),
+            **this_process(),
             "queues": self._slots(),
             "running": len(self._running()),
             "started_at": self._started_at,

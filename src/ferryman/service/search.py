@@ -1,0 +1,119 @@
+"""Finds jobs within a budget of time: a filter that no store has an index for must end too."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ferryman.filter import Filter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from ferryman.job import Job, State
+    from ferryman.queue.answers import Page
+    from ferryman.queue.contract import Backend
+
+BUDGET: Final = 2.0
+"""Seconds after which no further part of the store is looked at."""
+LOOK: Final = 500
+"""Jobs that are looked at in one go."""
+
+# The store would test these on every job of a scan that cannot be broken off.
+_UNINDEXED: Final = frozenset({"payload", "error", "text"})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Jobs that match, newest push first; `next` goes on after them, None at the end.
+
+    `scanned` jobs were looked at one by one, None where the store found them by itself. Not
+    `complete`: the time was up, and there may be more matches before `next`'s end.
+    """
+
+    jobs: Sequence[Job]
+    next: str | None
+    scanned: int | None = None
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Jobs by state; `more` where the time was up before all were counted."""
+
+    states: Mapping[State, int]
+    more: bool = False
+
+
+class Search:
+    """Looks through one store, newest push first."""
+
+    def __init__(self, backend: Backend, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._backend = backend
+        self._monotonic = monotonic
+
+    def find(self, where: Filter, *, limit: int, after: str | None = None) -> Found:
+        """At most `limit` jobs; what the store cannot look up is tested here, job by job."""
+        rough = Filter(tuple(term for term in where.terms if term.field not in _UNINDEXED))
+        if rough == where:
+            page = self._backend.list(where, limit=limit, after=after)
+            return Found(page.jobs, page.next)
+        found: list[Job] = []
+        scanned = 0
+        for start, page, timely in self._pages(rough, after):
+            now = self._backend.clock.now()
+            for place, job in enumerate(page.jobs, 1):
+                if where.matches(job, now):
+                    found.append(job)
+                    if len(found) == limit:
+                        return Found(
+                            found, self._cursor(rough, start, page, place), scanned + place
+                        )
+            scanned += len(page.jobs)
+            if not timely:
+                return Found(found, page.next, scanned, complete=page.next is None)
+        return Found(found, None, scanned)
+
+    def walk(self, where: Filter) -> Iterator[tuple[Sequence[Job], bool]]:
+        """All matches in parts, each with whether the time allows another one."""
+        for _, page, timely in self._pages(where, None):
+            yield page.jobs, timely or page.next is None
+
+    def count(self, where: Filter) -> Counted:
+        """How many jobs match, by state."""
+        states: dict[State, int] = {}
+        rough = Filter(tuple(term for term in where.terms if term.field not in _UNINDEXED))
+        for jobs, timely in self.walk(rough):
+            now = self._backend.clock.now()
+            for job in jobs:
+                if rough == where or where.matches(job, now):
+                    states[job.state] = states.get(job.state, 0) + 1
+            if not timely:
+                return Counted(states, more=True)
+        return Counted(states)
+
+    def _pages(self, where: Filter, after: str | None) -> Iterator[tuple[str | None, Page, bool]]:
+        """Pages with where they begin, until the end or the end of the time."""
+        deadline = self._monotonic() + BUDGET
+        while True:
+            page = self._backend.list(where, limit=LOOK, after=after)
+            timely = self._monotonic() < deadline
+            yield after, page, timely
+            if page.next is None or not timely:
+                return
+            after = page.next
+
+    def _cursor(self, where: Filter, start: str | None, page: Page, place: int) -> str | None:
+        """What goes on after the first `place` jobs of a page.
+
+        Jobs may have gone meanwhile: it never leads past one that was not looked at.
+        """
+        if place == len(page.jobs):
+            return page.next
+        seen = {job.id for job in page.jobs[:place]}
+        for number in range(place, 0, -1):
+            again = self._backend.list(where, limit=number, after=start)
+            if again.next is None or again.jobs[-1].id in seen:
+                return again.next
+        return start

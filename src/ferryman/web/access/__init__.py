@@ -1,0 +1,1 @@
+"""Who a visitor is, and what that allows."""

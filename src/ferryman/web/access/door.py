@@ -1,0 +1,183 @@
+"""Finds out who a visitor is, and refuses those who may not come in."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from hmac import compare_digest
+from math import ceil
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from ferryman.service.api_keys import ApiKeys, digest
+from ferryman.service.roles import Role
+from ferryman.web.access.pace import Pace
+from ferryman.web.access.sessions import COOKIE, Sessions
+from ferryman.web.access.visitor import NOBODY, Visitor
+from ferryman.web.problems import Problem
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from ferryman.queue.contract import Backend
+    from ferryman.web.access.rules import Rule
+
+SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+REMEMBERED: Final = 0.5
+"""Seconds for which a credential is not looked up again: a revoked key works on for so long."""
+CSRF_HEADER: Final = "x-csrf-token"
+
+_MOST_REMEMBERED: Final = 1_000
+
+
+class Door:
+    """The credentials of one server: a fixed `token`, one-time tokens, API keys and sessions."""
+
+    def __init__(self, backend: Backend, token: str | None, *, rate: float, burst: int) -> None:
+        self.keys = ApiKeys(backend)
+        self.sessions = Sessions(backend)
+        self._monotonic = backend.clock.monotonic
+        self._token = None if token is None else digest(token)
+        self._lock = threading.Lock()
+        self._invitations: set[str] = set()
+        self._remembered: dict[str, tuple[float, Visitor | None]] = {}
+        self._by_visitor = Pace(rate, burst, self._monotonic)
+        self._by_address = Pace(rate, burst, self._monotonic)
+        # A guess at 256 bits never succeeds; this keeps guessers from being a load.
+        self._failures = Pace(0.2, 20, self._monotonic)
+
+    def invite(self) -> str:
+        """A token that opens one session, for the person at the terminal."""
+        token = secrets.token_urlsafe(32)
+        with self._lock:
+            self._invitations.add(digest(token))
+        return token
+
+    def enter(self, request: Request, rule: Rule) -> Visitor:
+        """Who asks, or a `Problem`: 401, 403 or 429. May ask the store."""
+        address = request.client.host if request.client else "unknown"
+        _slow_down(self._by_address.take(address))
+        if rule.role is None:
+            if request.method not in SAFE:
+                _check_origin(request)
+            return NOBODY
+        visitor = self._known(request)
+        if visitor is None:
+            if "authorization" in request.headers or COOKIE in request.cookies:
+                self._failed(address)
+            raise Problem(
+                401,
+                "unauthenticated",
+                "who are you? This needs an API key or a session",
+                hint="send Authorization: Bearer fm_…; `ferryman keys create` makes a key",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        _slow_down(self._by_visitor.take(visitor.key_id or visitor.name))
+        if visitor.session is not None and request.method not in SAFE:
+            _check_origin(request)
+            _check_csrf(request, visitor)
+        check_role(visitor, rule.role)
+        if visitor.queues is not None and not rule.confined:
+            raise Problem(
+                403, "out_of_reach", "this key is confined to its queues, and this is about all"
+            )
+        return visitor
+
+    def exchange(self, token: str, address: str) -> str:
+        """A session for a token of any kind; its secret. A `Problem` if the token is unknown."""
+        with self._lock:
+            invited = digest(token) in self._invitations
+            self._invitations.discard(digest(token))
+        visitor = Visitor("local", Role.ADMIN) if invited else self._bearer(token)
+        if visitor is None:
+            self._failed(address)
+            raise Problem(
+                401,
+                "unauthenticated",
+                "this token opens nothing: it is wrong, revoked, expired or used",
+                hint="`ferryman keys create` makes a key; `ferryman serve` prints a new link",
+            )
+        return self.sessions.open(visitor)
+
+    def leave(self, visitor: Visitor) -> None:
+        """End the session of a visitor who has one."""
+        if visitor.session is not None:
+            self.sessions.close(visitor.session)
+            with self._lock:
+                self._remembered.pop(digest(f"session:{visitor.session}"), None)
+
+    def _failed(self, address: str) -> None:
+        # Only after the credential was found wrong: others at the same address have right ones.
+        _slow_down(self._failures.take(address))
+
+    def _known(self, request: Request) -> Visitor | None:
+        header = request.headers.get("authorization")
+        if header is not None:
+            scheme, _, token = header.partition(" ")
+            return self._bearer(token.strip()) if scheme.lower() == "bearer" else None
+        secret = request.cookies.get(COOKIE)
+        return None if secret is None else self._remember(f"session:{secret}", secret)
+
+    def _bearer(self, token: str) -> Visitor | None:
+        if self._token is not None and compare_digest(self._token, digest(token)):
+            return Visitor("token", Role.ADMIN)
+        return self._remember(f"key:{token}", token)
+
+    def _remember(self, name: str, secret: str) -> Visitor | None:
+        known, now = digest(name), self._monotonic()
+        with self._lock:
+            until, visitor = self._remembered.get(known, (0.0, None))
+        if until > now:
+            return visitor
+        if name.startswith("session:"):
+            visitor = self.sessions.find(secret)
+        else:
+            key = self.keys.find(secret)
+            visitor = None if key is None else Visitor.with_key(key)
+        with self._lock:
+            if len(self._remembered) >= _MOST_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[known] = (now + REMEMBERED, visitor)
+        return visitor
+
+
+def check_role(visitor: Visitor, needed: Role) -> None:
+    """Refuse a visitor who has a lesser role."""
+    if not visitor.role.allows(needed):
+        raise Problem(
+            403,
+            "forbidden",
+            f"this needs the role {needed}, and {visitor.name} is {visitor.role}",
+            hint="ask an admin for a key with that role",
+        )
+
+
+def _slow_down(seconds: float) -> None:
+    if seconds > 0:
+        raise Problem(
+            429,
+            "too_many_requests",
+            f"too many requests: wait {ceil(seconds)} s",
+            headers={"Retry-After": str(ceil(seconds))},
+        )
+
+
+def _check_origin(request: Request) -> None:
+    """Refuse what a page of another site sent; programs send neither header."""
+    site = request.headers.get("sec-fetch-site")
+    origin = request.headers.get("origin")
+    # A proxy may have ended TLS before us, so the scheme of the origin says nothing.
+    own = origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    if site not in (None, "same-origin", "none") or not own:
+        raise Problem(403, "cross_site", "this came from a page of another site")
+
+
+def _check_csrf(request: Request, visitor: Visitor) -> None:
+    sent = request.headers.get(CSRF_HEADER, "")
+    if not compare_digest(sent.encode(), (visitor.csrf or "").encode()):
+        raise Problem(
+            403,
+            "csrf",
+            "a session must prove that its own page sent this",
+            hint="send the header X-CSRF-Token with the `csrf` of GET /v1/me",
+        )

@@ -1,0 +1,38 @@
+"""How often one may ask: a bucket for each name, which fills again with time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST_NAMES: Final = 10_000
+
+
+class Pace:
+    """At most `burst` at once and `rate` a second over time, for each name; in this process."""
+
+    def __init__(
+        self, rate: float, burst: int, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, name: str) -> float:
+        """Spend one; 0, or the seconds until there is one again."""
+        now = self._monotonic()
+        with self._lock:
+            left, at = self._buckets.pop(name, (float(self._burst), now))
+            left = min(self._burst, left + (now - at) * self._rate)
+            missing = 1.0 - left
+            self._buckets[name] = (left if missing > 0 else left - 1.0, now)
+            while len(self._buckets) > MOST_NAMES:
+                self._buckets.popitem(last=False)
+        return max(0.0, missing / self._rate)

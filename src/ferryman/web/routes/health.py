@@ -1,0 +1,55 @@
+"""Whether the server lives, and whether it can do its work."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+
+from ferryman.errors import BackendError
+from ferryman.service import presentation
+from ferryman.service.doctor import examine
+from ferryman.telemetry.escape import without_credentials
+from ferryman.web.answers import Json
+from ferryman.web.guard import Here
+from ferryman.web.routes.names import guarded_router
+from ferryman.web.site import Site
+
+router = guarded_router("health")
+
+
+@router.get("/livez")
+async def livez() -> Json:
+    """Whether the server answers at all; says nothing about the store."""
+    return Json({"status": "ok"})
+
+
+@router.get("/readyz")
+def readyz(here: Here) -> Json:
+    """Whether the store answers and no shutdown is under way; else 503."""
+    return _ready(here.site, verbose=False)
+
+
+@router.get("/healthz")
+def healthz(
+    here: Here, verbose: Annotated[str | None, Query(description="Say what is wrong.")] = None
+) -> Json:
+    """The same as `/readyz`; with `verbose` also what each part says."""
+    return _ready(here.site, verbose=verbose is not None)
+
+
+@router.get("/v1/health")
+def health(here: Here) -> Json:
+    """What `ferryman doctor` finds."""
+    return Json({"findings": [presentation.finding(one) for one in examine(here.site.backend)]})
+
+
+def _ready(site: Site, *, verbose: bool) -> Json:
+    parts = {"server": "draining" if site.draining else "ok", "store": "ok"}
+    try:
+        site.backend.snapshot()
+    except BackendError as error:
+        parts["store"] = without_credentials(str(error)) if verbose else "unavailable"
+    ok = set(parts.values()) == {"ok"}
+    answer = {"status": "ok" if ok else "unavailable", **({"parts": parts} if verbose else {})}
+    return Json(answer, status_code=200 if ok else 503)

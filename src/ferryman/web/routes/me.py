@@ -1,0 +1,39 @@
+"""Who asks, and what this server and its store can do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from importlib.metadata import version
+
+from fastapi import Request
+
+from ferryman.web.answers import Json
+from ferryman.web.guard import Here
+from ferryman.web.routes.names import guarded_router
+
+router = guarded_router("me")
+
+
+@router.get("/v1/me")
+def me(here: Here) -> Json:
+    """The visitor's name and role, and the capabilities of the store."""
+    capabilities = asdict(here.site.backend.capabilities)
+    visitor = here.visitor
+    return Json(
+        {
+            "name": visitor.name,
+            "role": str(visitor.role),
+            "queues": None if visitor.queues is None else sorted(visitor.queues),
+            "backend": capabilities.pop("backend"),
+            "environment": here.site.environment,
+            "version": version("ferryman"),
+            "capabilities": capabilities,
+            "csrf": visitor.csrf,
+        }
+    )
+
+
+@router.get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request) -> Json:
+    """The description of this API (OpenAPI 3.1)."""
+    return Json(request.app.openapi())

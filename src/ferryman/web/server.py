@@ -1,0 +1,98 @@
+"""Serves an application on one address until it is told to stop."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from typing import TYPE_CHECKING, Final
+
+import uvicorn
+
+from ferryman.worker.orders import Orders
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from fastapi import FastAPI
+
+    from ferryman.web.site import Site
+
+GRACE: Final = 10
+"""Seconds that requests under way may take to end."""
+
+
+class Server:
+    """Listens from the moment it is made; port 0 is any free one.
+
+    `behind_proxy` believes what the other end says about the visitor's address and scheme.
+    """
+
+    def __init__(self, app: FastAPI, host: str, port: int, *, behind_proxy: bool = False) -> None:
+        self._site: Site = app.state.site
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.create_server((host, port), family=family)
+        self.host = host
+        self.port: int = self._socket.getsockname()[1]
+        self._uvicorn = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                lifespan="off",
+                proxy_headers=behind_proxy,
+                forwarded_allow_ips="*" if behind_proxy else None,
+                timeout_graceful_shutdown=GRACE,
+            )
+        )
+        self._thread = threading.Thread(
+            target=self._uvicorn.run,
+            kwargs={"sockets": [self._socket]},
+            name="ferryman-web",
+            daemon=True,
+        )
+
+    @property
+    def address(self) -> str:
+        """Where it is found, as a URL without a path."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    def run(self) -> None:
+        """Serve until SIGTERM or SIGINT; the first one lets requests end, the second does not."""
+        orders = Orders()
+        with orders.by_signals():
+            self.start()
+            while self._thread.is_alive() and orders.next(0.2) is None:
+                pass
+            self._begin_stop()
+            while self._thread.is_alive():
+                if orders.next(0.05) is not None:
+                    self._uvicorn.force_exit = True
+        self._socket.close()
+
+    def start(self) -> None:
+        """Serve in a thread of its own."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let requests end, then return."""
+        self._begin_stop()
+        self._thread.join(GRACE + 5.0)
+        self._socket.close()
+
+    def _begin_stop(self) -> None:
+        self._site.close()
+        self._uvicorn.should_exit = True
+
+    def __enter__(self) -> Server:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
