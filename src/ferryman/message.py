@@ -17,6 +17,8 @@ MAX_DEPTH: Final = 64
 MAX_NAME: Final = 200
 MAX_ID: Final = 512
 MAX_META: Final = 16
+RUN: Final = "run"
+"""The name in a job's `meta` under which it belongs to a run of a pipeline."""
 MAX_PRIORITY: Final = 1_000_000_000
 MAX_SECONDS: Final = 10 * 366 * 86_400.0
 MAX_ATTEMPTS: Final = 1_000_000

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.filter import Filter, Term
 from ferryman.job import State
+from ferryman.message import RUN
 from ferryman.outcomes import Fail, Snooze
 from ferryman.pipeline.lineage import errand
-from ferryman.tasks.passage import RUN, STAGE
+from ferryman.tasks.passage import STAGE
+from ferryman.tasks.spared import COLLECTS, YES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -72,9 +74,8 @@ def in_run(run: str, *stages: str, states: Collection[State] = ()) -> Filter:
 
 
 def _barrier(parent: Job, stage: Stage, turn: int) -> Message:
-    return errand(
-        parent, BARRIER, turn, f"{stage.name}/{turn}", stage=stage.name, queue=stage.queue
-    )
+    marks = {STAGE: stage.name, COLLECTS: YES}
+    return errand(parent, BARRIER, turn, f"{stage.name}/{turn}", marks=marks, queue=stage.queue)
 
 
 def _not_yet(barrier: Job, stage: Stage, backend: Backend) -> Message:

@@ -13,6 +13,7 @@ from ferryman.pipeline.lineage import HELD, Children
 from ferryman.pipeline.spread import RELEASE, SWEEP, SWEEP_AFTER
 from ferryman.tasks.options import Options
 from ferryman.tasks.passage import PIPELINE, STAGE, HandOver
+from ferryman.tasks.spared import COLLECTS, YES
 from ferryman.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Errands:
         if successor is not None:
             return HandOver((successor,))
         task = pipeline.tasks[job.meta[STAGE]]
-        return HandOver((Children(job, task).collecting(),))
+        return HandOver((Children(job, task, marks={COLLECTS: YES}).collecting(),))
 
     def _release(
         self, parent: str, generation: int, edges: list[str], count: int, job: Job

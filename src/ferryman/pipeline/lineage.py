@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.errors import InvalidMessage
 from ferryman.ids import child_id
-from ferryman.message import Message, encode
+from ferryman.message import RUN, Message, encode
 from ferryman.outcomes import Fail
-from ferryman.tasks.passage import PIPELINE, RUN, STAGE
+from ferryman.tasks.passage import PIPELINE, STAGE
+from ferryman.tasks.spared import COLLECTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +22,7 @@ PARENT: Final = "parent"
 HELD: Final = "held"
 """In the `meta` of a staged child: its parent, and the id of what would release it."""
 
-_OWN: Final = frozenset({RUN, PIPELINE, STAGE, PARENT, HELD})
+_OWN: Final = frozenset({RUN, PIPELINE, STAGE, PARENT, HELD, COLLECTS})
 
 
 class Children:
@@ -76,7 +77,13 @@ def inherited(parent: Job) -> Mapping[str, str]:
 
 
 def errand(
-    parent: Job, task: str, payload: Any, mark: str, *, stage: str | None = None, **options: Any
+    parent: Job,
+    task: str,
+    payload: Any,
+    mark: str,
+    *,
+    marks: Mapping[str, str] = MappingProxyType({}),
+    **options: Any,
 ) -> Message:
     """A job of the engine's own that follows from a parent, in the parent's queue."""
     return Message(
@@ -87,7 +94,7 @@ def errand(
         correlation_id=parent.correlation_id,
         max_attempts=PATIENT,
         backoff="0.5,2.0,60.0,0.1",
-        meta={**inherited(parent), STAGE: stage or task},
+        meta={**inherited(parent), STAGE: task, **marks},
         **{"queue": parent.queue, **options},
     )
 

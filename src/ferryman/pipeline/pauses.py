@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ferryman.message import RUN
 from ferryman.outcomes import Snooze
-from ferryman.tasks.passage import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import TaskError, Unsupported
 from ferryman.ids import new_id
-from ferryman.message import MAX_META, MAX_NAME, check_name
+from ferryman.message import MAX_META, MAX_NAME, RUN, check_name
 from ferryman.pipeline.fitting import fits, item_fits
 from ferryman.pipeline.run import Run
 from ferryman.pipeline.shape import Shape, Stage, publish
-from ferryman.tasks.passage import PIPELINE, RUN, STAGE
+from ferryman.tasks.passage import PIPELINE, STAGE
 from ferryman.tasks.route import Mention, Route
 
 if TYPE_CHECKING:

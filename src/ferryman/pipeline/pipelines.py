@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import TaskError
+from ferryman.message import RUN
+from ferryman.outcomes import Fail
 from ferryman.pipeline.barrier import barriers_of
 from ferryman.pipeline.errands import Errands
 from ferryman.pipeline.fitting import takes_a_list
@@ -13,7 +15,7 @@ from ferryman.pipeline.pauses import Pauses
 from ferryman.pipeline.pipeline import Pipeline
 from ferryman.pipeline.run import Run
 from ferryman.pipeline.spread import SWEEP, Spreading
-from ferryman.tasks.passage import PIPELINE, RUN, STAGE, is_errand
+from ferryman.tasks.passage import PIPELINE, STAGE, is_errand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -81,8 +83,14 @@ class Pipelines:
         shape = self[job.meta[PIPELINE]].shape
         if is_errand(job.task) or shape.by_name[job.meta[STAGE]].collects is None:
             return job.payload
-        before = shape.by_name[job.meta[STAGE]].after
-        return Run(job.meta[RUN], shape, self._backend).results(*before)
+        run = Run(job.meta[RUN], shape, self._backend)
+        # Pruned are those first that ended first, and no job of a run ends before this one.
+        if self._backend().get(run.id) is None:
+            raise Fail(
+                f"job {run.id!r}, with which the run began, was pruned or deleted, so results may "
+                "be missing: start the run again, and keep history longer than your longest run"
+            )
+        return run.results(*shape.by_name[job.meta[STAGE]].after)
 
     def follow(self, held: Held, value: Any) -> tuple[Message, ...]:
         if value is None:

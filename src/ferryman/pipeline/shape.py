@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from ferryman.tasks.spared import PIPELINE_CELLS as CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferryman.queue.contract import Backend
     from ferryman.tasks.route import Failed
-
-CELLS: Final = "pipeline/"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.ids import child_id
 from ferryman.job import Job, State
+from ferryman.lifecycle import YOUNGEST_PRUNED
 from ferryman.pipeline.lineage import HELD, PARENT, Children, errand
 
 if TYPE_CHECKING:
@@ -43,8 +44,10 @@ def is_released(child: Job, backend: Backend) -> bool:
         return True
     # Files may still owe the release of a parent that has completed.
     parent = backend.get(child.meta[PARENT])
-    done = parent is not None and parent.state is State.COMPLETED
-    return parent is not None and done and release_of(parent) == child.meta[HELD]
+    if parent is None:
+        # What is not released is swept within hours: the release of what is older was pruned.
+        return backend.clock.now() - child.created_at > YOUNGEST_PRUNED
+    return parent.state is State.COMPLETED and release_of(parent) == child.meta[HELD]
 
 
 class Spreading:

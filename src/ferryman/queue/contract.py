@@ -211,11 +211,13 @@ class Backend(Protocol):
         states: Collection[State] = (),
         keep: int | None = None,
         limit: int = 10_000,
+        spare: Collection[str] = (),
     ) -> int:
         """Delete finished jobs that ended over `older_than` seconds ago, oldest first; how many.
 
         Never younger than a day, so that ids stay known (`InvalidMessage`). `keep` spares that many
-        of the newest; no `states` means all three terminal ones.
+        of the newest; no `states` means all three terminal ones. Jobs of the runs in `spare`, which
+        their `meta` names under `run`, stay and do not count.
         """
         ...
 

@@ -182,6 +182,7 @@ class Traced:
         states: Collection[State] = (),
         keep: int | None = None,
         limit: int = 10_000,
+        spare: Collection[str] = (),
     ) -> int:
         return self._call(
             "prune",
@@ -191,6 +192,7 @@ class Traced:
             states=states,
             keep=keep,
             limit=limit,
+            spare=spare,
         )
 
     def read_cells(self, prefix: str) -> Sequence[Cell]:

@@ -19,11 +19,12 @@ from ferryman.flow.breakers import BREAKER_CELLS
 from ferryman.flow.timetable import Timetable
 from ferryman.job import TERMINAL, WAITING
 from ferryman.lifecycle import Act, act
-from ferryman.message import MAX_NAME, Message, check_name, encode
+from ferryman.message import MAX_NAME, RUN, Message, check_name, encode
 from ferryman.queue.capacity import NO_LIMITS
 from ferryman.service.insights import Insights
 from ferryman.service.limits import BreakerNotFound
 from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
+from ferryman.tasks.spared import spared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -179,15 +180,19 @@ class Control:
     def prune(
         self, *, older_than: float, states: Collection[State] = (), keep: int | None = None
     ) -> int:
-        """Delete all finished jobs that ended over `older_than` seconds ago; how many."""
+        """Delete all finished jobs that ended over `older_than` seconds ago; how many.
+
+        Runs that are still to collect what their jobs returned stay whole.
+        """
         return sum(self.pruning(older_than=older_than, states=states, keep=keep))
 
     def pruning(
         self, *, older_than: float, states: Collection[State] = (), keep: int | None = None
     ) -> Iterator[int]:
         """`prune` batch by batch: how many each one deleted. To stop in between is harmless."""
+        spare = spared(self._backend, older_than)
         while pruned := self._backend.prune(
-            older_than=older_than, states=states, keep=keep, limit=PRUNE_BATCH
+            older_than=older_than, states=states, keep=keep, limit=PRUNE_BATCH, spare=spare
         ):
             yield pruned
 
@@ -199,11 +204,14 @@ class Control:
         # The states are compared here: only what has ended is `finished`, and one condition is
         # answered in push order, where two may make a store sort its history for each page.
         old = self._insights.walk(f"finished:>{older_than:.6f}s")
-        count = sum(job.state in chosen for jobs in old for job in jobs)
+        spare = spared(self._backend, older_than)
+        runs = [job.meta.get(RUN) for jobs in old for job in jobs if job.state in chosen]
+        count = sum(run not in spare for run in runs)
         if keep is None:
             return count
         totals = self._insights.overview().totals
-        return min(count, max(0, sum(totals[state] for state in chosen) - keep))
+        stay = keep + len(runs) - count
+        return min(count, max(0, sum(totals[state] for state in chosen) - stay))
 
     # -- queues
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from ferryman.message import RUN
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from ferryman.job import Job
     from ferryman.message import Message
 
-RUN: Final = "run"
 PIPELINE: Final = "pipeline"
 STAGE: Final = "stage"
-"""The names in a job's `meta` under which it belongs to a run."""
+"""The names in a job's `meta` under which it belongs to a run, with `message.RUN`."""
 _ERRANDS: Final = "ferryman."
 
 

@@ -9,6 +9,7 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import BackendError
+from ferryman.tasks.spared import spared
 from ferryman.worker.loop import Loop
 
 if TYPE_CHECKING:
@@ -82,8 +83,9 @@ class Upkeep(Loop):
 
     def prune(self, history: float) -> None:
         """Delete finished jobs older than `history` seconds, in batches."""
+        spare = spared(self._backend, history)
         while not self.stopping:
-            pruned = self._backend.prune(older_than=history)
+            pruned = self._backend.prune(older_than=history, spare=spare)
             if not pruned:
                 return
             self._events.emit("history.pruned", count=pruned)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import heapq
+import json
 import re
 from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files.layout import ENDS
 from ferryman.backends.files.moments import moment_of
+from ferryman.message import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -19,11 +21,19 @@ _FINISHED: Final = re.compile(rb'^  "finished_at": "([^"]+)"', re.MULTILINE)
 _OWED: Final = re.compile(rb'^  "handed_off": false', re.MULTILINE)
 
 
-def prune(store: Store, before: float, states: Collection[State], keep: int, limit: int) -> int:
-    """Delete records that ended before a moment; `keep` spares the newest."""
+def prune(
+    store: Store,
+    before: float,
+    *,
+    states: Collection[State],
+    keep: int,
+    limit: int,
+    spare: Collection[str],
+) -> int:
+    """Delete records that ended before a moment; `keep` spares the newest, `spare` whole runs."""
     store.check_root()
     chosen = [state for state in ENDS if not states or state in states]
-    records = list(_records(store, chosen))
+    records = list(_records(store, chosen, spare))
     oldest = heapq.nsmallest(max(0, min(limit, len(records) - keep)), records)
     if oldest and oldest[0][0] < before:
         # A finished job's folder may come back with the power as long as its removal is not
@@ -43,14 +53,17 @@ def prune(store: Store, before: float, states: Collection[State], keep: int, lim
     return pruned
 
 
-def _records(store: Store, states: Collection[State]) -> Iterator[tuple[float, str, str]]:
+def _records(
+    store: Store, states: Collection[State], spare: Collection[str]
+) -> Iterator[tuple[float, str, str]]:
     for queue in store.queues():
         folders = store.folders(queue)
         for state in states:
             folder = folders.ends[state]
             for name in store.disk.names(folder) or ():
-                finished_at = _finished_at(store.disk.read(f"{folder}/{name}"))
-                if finished_at is not None:
+                content = store.disk.read(f"{folder}/{name}")
+                finished_at = _finished_at(content)
+                if finished_at is not None and not (spare and _run(content) in spare):
                     yield finished_at, folder, name
 
 
@@ -63,3 +76,13 @@ def _finished_at(content: bytes | None) -> float | None:
         return moment_of(found[1].decode())
     except ValueError:
         return None
+
+
+def _run(content: bytes | None) -> str | None:
+    """The run that a record belongs to."""
+    try:
+        meta = json.loads(content or b"{}").get("meta") or {}
+    except ValueError:
+        return None
+    run = meta.get(RUN)
+    return run if isinstance(run, str) else None

@@ -237,11 +237,14 @@ class MemoryBackend:
         states: Collection[State] = (),
         keep: int | None = None,
         limit: int = 10_000,
+        spare: Collection[str] = (),
     ) -> int:
         check_prunable(older_than)
         with self._changed:
             before = self._clock.now() - older_than
-            return upkeep.prune(self._store, before, states, keep or 0, limit)
+            return upkeep.prune(
+                self._store, before, states=states, keep=keep or 0, limit=limit, spare=spare
+            )
 
     # -- cells
 

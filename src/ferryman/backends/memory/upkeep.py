@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ferryman.backends.memory import endings
 from ferryman.job import TERMINAL, JobError
 from ferryman.lifecycle import EXPIRED, Act, act
+from ferryman.message import RUN
 from ferryman.queue.answers import Reaped
 
 if TYPE_CHECKING:
@@ -34,11 +35,22 @@ def reap(store: Store, limit: int, now: float) -> list[Reaped]:
     return reaped
 
 
-def prune(store: Store, before: float, states: Collection[State], keep: int, limit: int) -> int:
+def prune(
+    store: Store,
+    before: float,
+    *,
+    states: Collection[State],
+    keep: int,
+    limit: int,
+    spare: Collection[str],
+) -> int:
     """Forget finished jobs that ended before a moment, in the order in which they ended."""
     chosen = frozenset(states or TERMINAL) & TERMINAL
     total = sum(line.counts[state] for line in store.lines.values() for state in chosen)
     finished = (row for row in store.finished() if row.state in chosen)
+    if spare:
+        left = [row for row in finished if (row.meta or {}).get(RUN) not in spare]
+        total, finished = len(left), (row for row in left)
     oldest = list(islice(finished, max(0, min(limit, total - keep))))
     old = [row for row in oldest if row.finished_at is not None and row.finished_at < before]
     for row in old:

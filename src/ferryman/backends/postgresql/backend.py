@@ -236,6 +236,7 @@ class PostgresqlBackend:
         states: Collection[State] = (),
         keep: int | None = None,
         limit: int = 10_000,
+        spare: Collection[str] = (),
     ) -> int:
         check_prunable(older_than)
         pruned = 0
@@ -243,7 +244,7 @@ class PostgresqlBackend:
             size = min(_CHUNK, limit - pruned)
             chunk = self._database.transact(
                 lambda tx, size=size: history.prune(  # type: ignore[misc]
-                    tx, older_than=older_than, states=states, keep=keep, limit=size
+                    tx, older_than=older_than, states=states, keep=keep, limit=size, spare=spare
                 )
             )
             pruned += chunk

@@ -38,16 +38,24 @@ def purge(tx: Transaction, queue: str, newest: int, limit: int) -> int:
 
 
 def prune(
-    tx: Transaction, *, older_than: float, states: Collection[State], keep: int | None, limit: int
+    tx: Transaction,
+    *,
+    older_than: float,
+    states: Collection[State],
+    keep: int | None,
+    limit: int,
+    spare: Collection[str],
 ) -> int:
     """Forget finished jobs, oldest end first."""
     chosen = sorted(map(str, TERMINAL & frozenset(states) if states else TERMINAL))
+    spared = list(spare)
     if keep is not None:
         [(finished,)] = tx.rows("finished", {"states": chosen})
-        limit = min(limit, finished - keep)
+        limit = min(limit, finished - _spared(tx, chosen, spared) - keep)
     if limit <= 0:
         return 0
-    values = {"states": chosen, "before": tx.now - older_than, "limit": limit}
+    before = tx.now - older_than
+    values = {"states": chosen, "before": before, "limit": limit, "spared": spared}
     return forget(tx, [seq for (seq,) in tx.rows("finished_before", values)])
 
 
@@ -59,3 +67,10 @@ def forget(tx: Transaction, seqs: Sequence[int]) -> int:
     tx.run("forget_errors", values)
     tx.run("forget_logs", values)
     return tx.run("forget", values).rowcount + tx.run("forget_finished", values).rowcount
+
+
+def _spared(tx: Transaction, states: Sequence[str], spared: Sequence[str]) -> int:
+    if not spared:
+        return 0
+    [(count,)] = tx.rows("count_spared", {"states": states, "spared": spared})
+    return int(count)

@@ -10,6 +10,7 @@ from ferryman.backends.files.document import Unreadable
 from ferryman.backends.files.layout import ENDS
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.reading import read_record
+from ferryman.message import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -19,12 +20,20 @@ if TYPE_CHECKING:
     from ferryman.job import State
 
 
-def prune(node: Node, before: float, states: Collection[State], keep: int, limit: int) -> int:
+def prune(
+    node: Node,
+    before: float,
+    *,
+    states: Collection[State],
+    keep: int,
+    limit: int,
+    spare: Collection[str],
+) -> int:
     """Delete records that ended before a moment; `keep` spares the newest."""
     node.mark.check()
     node.sync.at_least_recent()
     chosen = [state for state in ENDS if not states or state in states]
-    rows = list(_records(node, chosen))
+    rows = [row for row in _records(node, chosen) if (row.meta or {}).get(RUN) not in spare]
     wanted = max(0, min(limit, len(rows) - keep))
     oldest = heapq.nsmallest(wanted, rows, key=lambda row: row.finished_at or 0.0)
     old = [row for row in oldest if row.finished_at is not None and row.finished_at < before]

@@ -171,10 +171,13 @@ class RelaxedBackend(FileBackend):
         states: Collection[State] = (),
         keep: int | None = None,
         limit: int = 10_000,
+        spare: Collection[str] = (),
     ) -> int:
         with self._store.verb():
             before = self._relay.records.names()
-        pruned = super().prune(older_than=older_than, states=states, keep=keep, limit=limit)
+        pruned = super().prune(
+            older_than=older_than, states=states, keep=keep, limit=limit, spare=spare
+        )
         if pruned:
             gone = before - self._relay.records.names()
             self._forget((name, queue) for queue, name in sorted(gone))

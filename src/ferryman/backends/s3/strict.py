@@ -204,11 +204,14 @@ class StrictBackend:
         states: Collection[State] = (),
         keep: int | None = None,
         limit: int = 10_000,
+        spare: Collection[str] = (),
     ) -> int:
         check_prunable(older_than)
         with self._node.store.verb():
             before = self._node.store.now() - older_than
-            return prune(self._node, before, states, keep or 0, limit)
+            return prune(
+                self._node, before, states=states, keep=keep or 0, limit=limit, spare=spare
+            )
 
     def read_cells(self, prefix: str) -> Sequence[Cell]:
         with self._node.store.verb():

@@ -227,6 +227,7 @@ class SqliteBackend:
         states: Collection[State] = (),
         keep: int | None = None,
         limit: int = 10_000,
+        spare: Collection[str] = (),
     ) -> int:
         check_prunable(older_than)
         pruned = 0
@@ -238,6 +239,7 @@ class SqliteBackend:
                     states=states,
                     keep=keep,
                     limit=min(_CHUNK, limit - pruned),
+                    spare=spare,
                 )
             pruned += chunk
             if not chunk:

@@ -27,16 +27,23 @@ def purge(tx: Transaction, queue: str, newest: int, limit: int) -> int:
 
 
 def prune(
-    tx: Transaction, *, older_than: float, states: Collection[State], keep: int | None, limit: int
+    tx: Transaction,
+    *,
+    older_than: float,
+    states: Collection[State],
+    keep: int | None,
+    limit: int,
+    spare: Collection[str],
 ) -> int:
     """Forget finished jobs, oldest end first."""
     tx.run("drop_empty_counts")
     chosen = TERMINAL & frozenset(states) if states else TERMINAL
+    spared = json.dumps(list(spare)) if spare else None
     if keep is not None:
-        limit = min(limit, _finished(tx, chosen) - keep)
+        limit = min(limit, _finished(tx, chosen) - _spared(tx, chosen, spared) - keep)
     if limit <= 0:
         return 0
-    values = {"before": tx.now - older_than, "limit": limit}
+    values = {"before": tx.now - older_than, "limit": limit, "spared": spared}
     by_state = [tx.run("finished_before", {**values, "state": s}).fetchall() for s in chosen]
     return forget(tx, [seq for _, seq in islice(merge(*by_state), limit)])
 
@@ -58,3 +65,11 @@ def forget(tx: Transaction, seqs: Sequence[int]) -> int:
 
 def _finished(tx: Transaction, states: Collection[State]) -> int:
     return sum(n for _, state, n in tx.run("counts").fetchall() if state in states)
+
+
+def _spared(tx: Transaction, states: Collection[State], spared: str | None) -> int:
+    if spared is None:
+        return 0
+    values = {"spared": spared, "states": json.dumps(list(states))}
+    [(count,)] = tx.run("count_spared", values).fetchall()
+    return int(count)

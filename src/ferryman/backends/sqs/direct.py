@@ -197,6 +197,7 @@ class DirectBackend:
         states: Collection[State] = (),
         keep: int | None = None,
         limit: int = 10_000,
+        spare: Collection[str] = (),
     ) -> int:
         check_prunable(older_than)
         return 0  # nothing is kept of jobs that have ended

@@ -206,8 +206,11 @@ class LedgerBackend:
         states: Collection[State] = (),
         keep: int | None = None,
         limit: int = 10_000,
+        spare: Collection[str] = (),
     ) -> int:
-        return self._ledger.prune(older_than=older_than, states=states, keep=keep, limit=limit)
+        return self._ledger.prune(
+            older_than=older_than, states=states, keep=keep, limit=limit, spare=spare
+        )
 
     def read_cells(self, prefix: str) -> Sequence[Cell]:
         return self._ledger.read_cells(prefix)

@@ -118,6 +118,22 @@ class Prune(Store):
     def test_an_empty_store_has_nothing_to_prune(self, backend: Backend) -> None:
         assert backend.prune(older_than=DAY) == 0
 
+    def test_jobs_of_runs_to_spare_stay_and_do_not_count(
+        self, backend: Backend, clock: FakeClock
+    ) -> None:
+        ids = []
+        for run in ("dear", "dear", "other", None, None, None):
+            job = claimed(backend, meta={} if run is None else {"run": run, "stage": "s"})
+            settle(backend, ack(job))
+            ids.append(job.id)
+            clock.advance(1)
+        clock.advance(2 * DAY)
+        assert backend.prune(older_than=DAY, spare=["dear", "absent"], limit=1) == 1
+        assert backend.prune(older_than=DAY, spare=["dear"], keep=2) == 1
+        left = [job_id for job_id in ids if backend.get(job_id) is not None]
+        assert left == [*ids[:2], *ids[4:]]
+        assert backend.prune(older_than=DAY) == 4
+
 
 def old_jobs(backend: Backend, clock: FakeClock, count: int) -> list[str]:
     """Completed jobs, a minute apart, all over a week old; the oldest first."""
