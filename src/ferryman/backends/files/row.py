@@ -130,6 +130,14 @@ class Row:
         row.own_facts = True
         return row
 
+    def copy(self) -> Row:
+        """Another row with the same facts, to be changed."""
+        row = Row.__new__(Row)
+        for name in Row.__slots__:
+            setattr(row, name, getattr(self, name))
+        row.errors, row.logs = list(self.errors), list(self.logs)
+        return row
+
     def adopt(self, message: Message, now: float) -> None:
         """Take over the body and options of a message; what has happened so far stays."""
         self.task = message.task

@@ -2,7 +2,8 @@
 
 Files are those of the file backend. `history.json` has one field more, `s3`: the etags of the
 objects in the bucket that the folder shows, and the number of the hold's version. A folder without
-it was made by people, and its job is not in the bucket yet.
+it was made by people, and its job is not in the bucket yet. `lease.json` has it, too: one that is a
+version ahead of the history is a claim, which leaves the history alone.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from ferryman.backends.s3.sight import Sight
 from ferryman.job import State
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ferryman.backends.files.layout import Folders
     from ferryman.backends.files.row import Row
     from ferryman.backends.s3.node import Node
@@ -94,11 +97,13 @@ class Mirror:
             self._rewrite(place, seen, sight)
         self._node.doubts.end(place.folders.queue, place.name)
 
-    def rewrite(self, place: Held, seen: Sight, sight: Sight) -> None:
-        """Show it in a folder that has been locked since it was read as `seen`."""
-        if not self._over(place.folders, place.name, sight.row):
-            self._rewrite(place, seen, sight)
-        self._node.doubts.end(place.folders.queue, place.name)
+    def claim(self, place: Held, claimed: Sight) -> None:
+        """Show a claim in a folder that has been locked since it showed the job as waiting.
+
+        The lease says all that is new; the history stays as it was before.
+        """
+        if not self._over(place.folders, place.name, claimed.row):
+            self._lease(place, claimed)
 
     def show(self, place: Held, seen: Sight | None, sight: Sight) -> None:
         """Show it in a locked folder, whatever that tells. What has no task is no job yet."""
@@ -138,10 +143,12 @@ class Mirror:
             return None, False
         sight = Sight(row, s3.get("task"), s3.get("lease"), s3.get("change", 0))
         sight.raised = s3.get("raised", 0)
-        if self._strict and not s3.get("leased"):
-            return sight, True
         lease = None if lease_text is None else Lease.read(lease_text)
-        if self._strict and (lease is None or lease.nonce != _nonce(sight.hold)):
+        if self._strict and not s3.get("leased"):
+            ahead = 0 if lease is None else _ahead(lease_text or b"", sight)
+            if ahead != 1:
+                return (sight, True) if ahead < 1 else (None, False)
+        elif self._strict and (lease is None or lease.nonce != _nonce(sight.hold)):
             return None, False
         if lease is not None and lease.fence > row.fence:
             add_lease(row, lease)
@@ -266,7 +273,7 @@ class Mirror:
             facts = {"asked": row.asked, "fence": row.fence, "at": moment_text(store.now())}
             content = json.dumps(facts, indent=2).encode() + b"\n"
             store.put_in(place, "ask.json", content, sync=False)
-        content = lease.text()
+        content = _with_etags(lease.text(), _etags(sight))
         index = self._index(row, place.name)
         if not store.disk.exists(index):
             self._node.desk.index.create(index, content)
@@ -298,8 +305,28 @@ def _history(sight: Sight) -> bytes:
     if leased:
         row = sight.fork()
         row.fence, row.attempts, row.state = row.fence - 1, row.attempts - 1, State.PENDING
-    s3 = {"task": sight.task, "lease": sight.hold, "change": sight.change, "leased": leased}
+    s3 = _etags(sight) | {"leased": leased}
     if sight.raised:
         s3["raised"] = sight.raised
-    text = history_text(row).decode().rstrip().removesuffix("}").rstrip()
-    return f'{text},\n  "s3": {json.dumps(s3)}\n}}\n'.encode()
+    return _with_etags(history_text(row), s3)
+
+
+def _ahead(lease: bytes, sight: Sight) -> int:
+    """By how many versions a lease is newer than the history beside it, which then becomes part of
+    the sight; 1 is a claim. 0 or less: it is over.
+    """
+    s3: dict[str, Any] = parse(lease).get("s3") or {}
+    if not s3 or s3["task"] != sight.task:
+        return 0
+    ahead: int = s3["change"] - sight.change
+    if ahead == 1:
+        sight.hold, sight.change = s3["lease"], s3["change"]
+    return ahead
+
+
+def _etags(sight: Sight) -> dict[str, Any]:
+    return {"task": sight.task, "lease": sight.hold, "change": sight.change}
+
+
+def _with_etags(text: bytes, s3: Mapping[str, Any]) -> bytes:
+    return b'%s,\n  "s3": %s\n}\n' % (text.removesuffix(b"\n}\n"), json.dumps(s3).encode())

@@ -8,17 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferryman.backends.files.hints import announce
-from ferryman.backends.files.moments import whole
-from ferryman.backends.files.names import name_of
+from ferryman.backends.files.entry import TOGETHER
 from ferryman.backends.files.pausing import lock_claims
-from ferryman.backends.files.place import Held
 from ferryman.backends.files.poll import Found, Terms
-from ferryman.backends.s3.finish import finish
-from ferryman.backends.s3.sight import Sight, see
-from ferryman.backends.s3.swap import swap
-from ferryman.backends.s3.upload import upload
-from ferryman.job import State
+from ferryman.backends.s3.attempts import Attempts
+from ferryman.backends.s3.sight import Sight
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -91,11 +85,10 @@ class Claimer:
     """One poll of one queue."""
 
     def __init__(self, node: Node, folders: Folders, line: Line, terms: Terms) -> None:
-        self._node = node
         self._store = node.store
-        self._folders = folders
         self._line = line
         self._terms = terms
+        self._attempts = Attempts(node, folders, line, terms)
 
     def claim(self, limit: int) -> list[Job]:
         """Claim what is due, as many at once as are wanted."""
@@ -103,7 +96,7 @@ class Claimer:
         self._line.start(self._terms.skip_tasks)
         now = self._store.now()
         while len(jobs) < limit:
-            wanted = range(limit - len(jobs))
+            wanted = range(min(limit - len(jobs), TOGETHER))
             taken = (self._line.take(now, self._terms.skip_tasks) for _ in wanted)
             candidates = [candidate for candidate in taken if candidate is not None]
             if not candidates:
@@ -121,95 +114,8 @@ class Claimer:
         firsts: dict[str, Candidate] = {}
         for candidate in candidates:
             firsts.setdefault(candidate.id, candidate)
-        found = dict(zip(firsts, self._node.each(self._try, firsts.values()), strict=True))
+        found = dict(zip(firsts, self._attempts.together(list(firsts.values())), strict=True))
         return [
-            found[each.id] if firsts[each.id] is each else self._try(each) for each in candidates
+            found[each.id] if firsts[each.id] is each else self._attempts.apart(each)
+            for each in candidates
         ]
-
-    def _try(self, candidate: Candidate) -> Sight | Found:
-        """Claim one candidate, or tell the line what is the matter with it."""
-        name, disk = name_of(candidate.id), self._store.disk
-        try:
-            lock = disk.try_lock(self._folders.job(name))
-        except BlockingIOError:
-            self._line.busy(candidate)
-            return Found.BUSY
-        if lock is None:
-            self._line.done(candidate)
-            return Found.OVER
-        try:
-            found = self._claim(candidate, Held(self._folders, name, lock))
-        except BaseException:
-            self._line.busy(candidate)
-            raise
-        finally:
-            disk.unlock(lock)
-        if isinstance(found, Sight) and found.owed:
-            finish(self._node, found)
-            return Found.OVER
-        return found
-
-    def _claim(self, candidate: Candidate, place: Held) -> Sight | Found:
-        """All of this under the lock, so that the processes of one node do not fight in S3."""
-        node = self._node
-        sight = self._uploaded(place)
-        for _ in range(2):
-            now = self._store.now()
-            due = self._due(candidate, sight, now)
-            if isinstance(due, Found) or sight is None:
-                return due if isinstance(due, Found) else Found.OVER
-            taken = self._take(sight, now)
-            if taken is not None:
-                self._line.done(candidate)
-                node.claims[taken.row.id] = taken
-                node.mirror.rewrite(place, sight, taken)
-                return taken
-            sight = see(node, self._folders.queue, place.name)
-            if sight is None:
-                node.mirror.drop(place, node.mirror.read(place))
-                self._line.done(candidate)
-                return Found.OVER
-            if sight.owed:
-                self._line.done(candidate)
-                return sight
-            node.mirror.write(place, sight)
-        self._line.busy(candidate)
-        return Found.BUSY
-
-    def _uploaded(self, place: Held) -> Sight | None:
-        """The job as it is known here; one that people dropped here goes into the bucket first."""
-        node, disk = self._node, self._store.disk
-        if not disk.hinted(place.lock) and not node.desk.adoption.adopt(place):
-            return None
-        sight = node.mirror.read(place)
-        if sight is None or sight.task is not None:
-            return sight
-        return upload(node, place, sight)
-
-    def _due(self, candidate: Candidate, sight: Sight | None, now: float) -> Found | None:
-        line = self._line
-        if sight is None or sight.row.state is not State.PENDING or sight.gone:
-            line.done(candidate)
-            return Found.OVER
-        row = sight.row
-        if row.deadline is not None and row.deadline <= now:
-            line.done(candidate)
-            return Found.OVER
-        if row.priority != candidate.log.priority or row.task != candidate.task:
-            announce(self._store, self._folders, [row], now)
-            line.done(candidate)
-            return Found.OVER
-        if row.ready_at > now:
-            line.later(candidate, row.ready_at)
-            return Found.LATER
-        return None
-
-    def _take(self, sight: Sight, now: float) -> Sight | None:
-        row = sight.fork()
-        row.state = State.PROCESSING
-        row.fence += 1
-        row.attempts += 1
-        row.worker = self._terms.worker
-        row.started_at = row.heartbeat_at = now
-        row.expires_at = whole(now + self._node.doubt + self._terms.lease)
-        return swap(self._node, sight, row, turn=self._terms.turn)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -50,9 +49,7 @@ class Sight:
 
     def fork(self) -> Row:
         """A copy of the row to change; this one stays what was seen."""
-        row = copy.copy(self.row)
-        row.errors, row.logs = list(row.errors), list(row.logs)
-        return row
+        return self.row.copy()
 
 
 def see(node: Node, queue: str, name: str, *, records: bool = False) -> Sight | None:

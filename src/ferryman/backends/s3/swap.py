@@ -25,6 +25,12 @@ def swap(node: Node, sight: Sight, row: Row, *, turn: int = 0) -> Sight | None:
     None may also follow a write that was applied and overtaken at once: whoever gets it looks
     again, and tells by the fence and the mark of the settlement.
     """
+    _doubt(node, sight)
+    return write(node, sight, row, turn=turn)
+
+
+def write(node: Node, sight: Sight, row: Row, *, turn: int = 0) -> Sight | None:
+    """The same for a job that is marked as being changed; no call to the disk."""
     change = sight.change + 1
     body = hold_text(row, sight.task or "", change, node.store.now(), turn)
     etag = _put(node, sight, body)
@@ -40,16 +46,20 @@ def swap_away(
     """Delete a job, or move it to another queue; None if it is no longer as it was seen."""
     change = sight.change + 1
     body = gone_text(sight, change, node.store.now(), moved)
+    _doubt(node, sight)
     etag = _put(node, sight, body)
     if etag is None:
         return None
     return replace(sight, row=row, hold=etag, change=change, owed=True, gone=True, moved=moved)
 
 
+def _doubt(node: Node, sight: Sight) -> None:
+    node.doubts.begin(sight.row.queue, name_of(sight.row.id))
+
+
 def _put(node: Node, sight: Sight, body: bytes) -> str | None:
     queue, name = sight.row.queue, name_of(sight.row.id)
     key = node.home.lease(queue, name)
-    node.doubts.begin(queue, name)
     try:
         if sight.hold is None:
             written = node.bucket.put_new(key, body)

@@ -136,12 +136,23 @@ class Sync:
 
     def resolve_doubts(self) -> None:
         """Look up the jobs that somebody of this node was changing and has not shown yet."""
-        self._node.each(self._resolve, list(self._node.doubts.all()))
+        doubts = list(self._node.doubts.all())
+        jobs = list({(doubt.queue, name) for doubt in doubts for name in doubt.jobs})
+        shown = dict(zip(jobs, self._node.each(self._resolve, jobs), strict=True))
+        for doubt in doubts:
+            if all(shown[doubt.queue, name] for name in doubt.jobs):
+                self._node.doubts.end(doubt.queue, doubt.name)
 
-    def _resolve(self, doubt: tuple[str, str]) -> None:
-        queue, name = doubt
+    def _resolve(self, job: tuple[str, str]) -> bool:
+        """Look up one; False if somebody holds its lock, who is at it and shows it."""
+        queue, name = job
+        try:
+            with held(self._store, self._store.folders(queue), name, wait=False):
+                pass
+        except BlockingIOError:
+            return False
         self._refresh(queue, name, Passed())
-        self._node.doubts.end(queue, name)
+        return True
 
     def next_look(self, queue: str) -> float:
         """Seconds until a look at a queue is due."""
