@@ -36,6 +36,7 @@ def by_worker(ferry: Ferry) -> None:
         history=7 * DAY,
         row=dict,
         capacities=None,
+        rollup=None,
         events=Events(),
         died=print,
     )
