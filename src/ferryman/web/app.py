@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 
 from ferryman.ferry import Ferry
 from ferryman.service.store import open_store
+from ferryman.web import pages
 from ferryman.web.envelope import Envelope
 from ferryman.web.guard import Guarded
 from ferryman.web.problems import on_error
@@ -30,6 +31,7 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     runs.router,
     schedules.router,
     workers.router,
+    pages.router,
 )
 RATE: Final = 100.0
 """Requests a second for each visitor, and for each address."""
