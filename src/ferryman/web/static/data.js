@@ -5,9 +5,10 @@ import { change, lost, paused, quiet } from "./live.js";
 import { useSignal } from "./signal.js";
 import { learn } from "./time.js";
 
-// `where` null asks nothing. `every` is the least time in seconds between two looks;
-// `queue` leaves out changes that are about other queues only.
-export function useData(where, query = {}, { every = 1, queue = null, live = true } = {}) {
+// `where` null asks nothing. `every` is the least time in seconds between two looks, `queue`
+// leaves out changes that are about other queues only, `again` asks anew when it is another,
+// `beat` asks every so many seconds also when no count has changed: progress, heartbeats.
+export function useData(where, query = {}, { every = 1, queue = null, live = true, again = null, beat = 0 } = {}) {
   const key = where === null ? null : JSON.stringify([where, query]);
   const [held, hold] = useState({ key: null, data: null, error: null });
   const looks = useRef({ at: 0, timer: 0, running: null, again: false });
@@ -60,7 +61,7 @@ export function useData(where, query = {}, { every = 1, queue = null, live = tru
       clearTimeout(own.timer);
       own.timer = 0;
     };
-  }, [look]);
+  }, [look, again]);
 
   useEffect(() => {
     if (!live) return undefined;
@@ -68,6 +69,12 @@ export function useData(where, query = {}, { every = 1, queue = null, live = tru
       if (queue === null || queues === null || queues.includes(queue)) soon();
     });
   }, [soon, queue, live]);
+
+  useEffect(() => {
+    if (!beat) return undefined;
+    const timer = setInterval(soon, beat * 1000);
+    return () => clearInterval(timer);
+  }, [soon, beat]);
 
   useEffect(() => {
     const own = looks.current;

@@ -101,11 +101,15 @@ function take(block) {
     block.split("\n").filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).trimStart()).join("\n");
   last = field("id") || last;
   const data = field("data");
-  if (field("event") === "outage") return lost(new Problem(503, parse(data || "{}")));
-  if (field("event") !== "change" || !data) return undefined;
+  if (field("event") !== "change" || !data) return;
   const body = parse(data);
+  if (body.outage) {
+    lost(new Problem(503, { detail: body.outage }));
+    return;
+  }
+  const back = link.value.trouble !== null;
   heard("live");
-  return seen(body.overview, body.queues ?? null);
+  seen(body.overview, back ? null : body.queues);
 }
 
 function seen(body, queues) {

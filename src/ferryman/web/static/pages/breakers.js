@@ -2,7 +2,7 @@
 import { path } from "../api.js";
 import { html } from "../html.js";
 import { useData } from "../data.js";
-import { Ago, When } from "../time.js";
+import { Ago, now, stamp } from "../time.js";
 import { ask, may, quoted } from "../parts/act.js";
 import { Card, count, Empty, Head, Standing } from "../parts/bits.js";
 import { Icon } from "../parts/icons.js";
@@ -11,14 +11,14 @@ import { Table } from "../parts/table.js";
 const PHASES = { closed: ["good", "check"], open: ["bad", "warning"], "half-open": ["warn", "clock"], half_open: ["warn", "clock"] };
 
 export function Breakers() {
-  const breakers = useData("breakers", {}, { every: 2 });
-  const rates = useData("rates", {}, { every: 3 });
-  const permits = useData("permits", {}, { every: 3 });
+  const breakers = useData("breakers", {}, { every: 2, beat: 4 });
+  const rates = useData("rates", {}, { every: 3, beat: 6 });
+  const permits = useData("permits", {}, { every: 3, beat: 6 });
   return html`<${Head} title="Limits" lead="Breakers, rates and concurrency: what holds jobs back on purpose, over all workers." />
     <${Card} title="Circuit breakers"><${Standing} of=${breakers} what="breakers"><${BreakerTable} rows=${breakers.data?.breakers ?? []} reload=${breakers.reload} /></${Standing}></${Card}>
     <div class="pair">
       <${Card} title="Rates"><${Standing} of=${rates} what="rates"><${Table} label="Rates" columns=${RATES} rows=${rates.data?.rates ?? []} keyOf=${(one) => `${one.name} ${one.quota}`} empty=${html`<p class="quiet">No rate was used yet.</p>`} /></${Standing}></${Card}>
-      <${Card} title="Concurrency"><${Standing} of=${permits} what="permits"><${Table} label="Concurrency" columns=${PERMITS} rows=${permits.data?.permits ?? permits.data?.concurrency ?? []} keyOf=${(one) => one.name} empty=${html`<p class="quiet">No concurrency limit was used yet.</p>`} /></${Standing}></${Card}>
+      <${Card} title="Concurrency"><${Standing} of=${permits} what="permits"><${Table} label="Concurrency" columns=${PERMITS} rows=${permits.data?.permits ?? []} keyOf=${(one) => one.name} empty=${html`<p class="quiet">No concurrency limit was used yet.</p>`} /></${Standing}></${Card}>
     </div>`;
 }
 
@@ -47,7 +47,7 @@ const RATES = [
   { key: "name", title: "Rate", cell: (one) => one.name },
   { key: "quota", title: "Quota", cell: (one) => html`<span class="mono">${one.quota}</span>` },
   { key: "left", title: "Left", kind: "num", cell: (one) => html`${count(one.left)}<span class="quiet"> of ${count(one.spent + one.left)}</span>` },
-  { key: "free", title: "Next grant", cell: (one) => (one.free_at ? html`<${When} at=${one.free_at} />` : "now") },
+  { key: "free", title: "Next grant", cell: (one) => (stamp(one.free_at) > now() ? html`<${Ago} at=${one.free_at} />` : "now") },
 ];
 
 const PERMITS = [

@@ -8,14 +8,14 @@ import { Icon } from "../parts/icons.js";
 import { askWhere } from "../parts/job_acts.js";
 import { Table } from "../parts/table.js";
 
-const WINDOWS = [["1h", "1 h"], ["3h", "3 h"], ["1d", "24 h"], ["3d", "3 d"], ["7d", "7 d"]];
+const WINDOWS = [["3600", "1 h"], ["10800", "3 h"], ["86400", "24 h"], ["259200", "3 d"], ["604800", "7 d"]];
 
 export function Failures({ query }) {
-  const since = query.get("since") ?? "1d";
+  const since = query.get("since") ?? "86400";
   const asked = useData("failures", { since }, { every: 5 });
   const groups = asked.data?.groups ?? [];
   const columns = [
-    { key: "what", title: "What", cell: (one) => html`<div class="group"><strong>${one.kind}</strong> <span class="task">${one.task}</span><p class="error-line">${one.text}</p></div>` },
+    { key: "what", title: "What", cell: (one) => html`<div class="group"><strong>${one.kind || "Failed"}</strong> <span class="task">${one.task}</span><p class="error-line">${one.text}</p></div>` },
     { key: "count", title: "Jobs", kind: "num", sort: (one) => one.count, cell: (one) => html`<${A} class="n n-failed" parts=${["jobs"]} query=${{ where: one.where }}>${count(one.count)}</${A}>` },
     { key: "queues", title: "Queues", kind: "mid", cell: (one) => one.queues.map((queue, index) => html`${index ? ", " : ""}<${A} parts=${["queues", queue]}>${queue}</${A}>`) },
     { key: "first", title: "First", kind: "wide", sort: (one) => one.first_at, cell: (one) => html`<${Ago} at=${one.first_at} />` },

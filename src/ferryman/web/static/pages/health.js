@@ -3,7 +3,7 @@ import { useData } from "../data.js";
 import { overview } from "../live.js";
 import { useSignal } from "../signal.js";
 import { Ago } from "../time.js";
-import { Card, Code, count, Head, Standing } from "../parts/bits.js";
+import { Card, Code, Head, many, Standing } from "../parts/bits.js";
 import { Icon } from "../parts/icons.js";
 
 const ORDER = { problem: 0, warning: 1, ok: 2 };
@@ -15,7 +15,7 @@ export function Health() {
   const findings = [...(asked.data?.findings ?? [])].sort((a, b) => ORDER[a.severity] - ORDER[b.severity]);
   const bad = findings.filter((one) => one.severity === "problem").length;
   const warned = findings.filter((one) => one.severity === "warning").length;
-  return html`<${Head} title="Health" lead=${asked.data && (bad ? `${count(bad)} problems, ${count(warned)} warnings` : warned ? `${count(warned)} warnings` : "All checks are fine.")}>
+  return html`<${Head} title="Health" lead=${asked.data && (bad ? `${many(bad, "problem")}, ${many(warned, "warning")}` : warned ? many(warned, "warning") : "All checks are fine.")}>
       <button type="button" onClick=${asked.reload}><${Icon} name="retry" />Check again</button></${Head}>
     <${Standing} of=${asked} what="the checks"><${Card} title="Checks"><ul class="checks">${findings.map((one, index) => html`<li key=${`${one.check}${index}`}>
       <span class=${`tag ${LOOK[one.severity][0]}`}><${Icon} name=${LOOK[one.severity][1]} />${one.severity}</span>

@@ -1,5 +1,5 @@
 import { path } from "../api.js";
-import { html, useState } from "../html.js";
+import { html, useEffect, useState } from "../html.js";
 import { useData } from "../data.js";
 import { useKeys } from "../keys.js";
 import { go } from "../router.js";
@@ -14,8 +14,10 @@ import { State, TERMINAL } from "../parts/state.js";
 import { Timeline } from "../parts/timeline.js";
 
 export function Job({ name }) {
-  const asked = useData(`jobs/${path(name)}`);
+  const [running, setRunning] = useState(false);
+  const asked = useData(`jobs/${path(name)}`, {}, { beat: running ? 1 : 10 });
   const job = asked.data;
+  useEffect(() => setRunning(job?.state === "processing"), [job?.state]);
   const act = (which) => () => (job && actsOn(job.state).includes(which) ? askOne(which, job, asked.reload) : false);
   useKeys({ r: act("retry"), c: act("cancel"), Escape: () => history.length > 1 ? history.back() : go(["jobs"]) });
   return html`<${Head} title=${job?.task ?? "Job"} lead=${html`<span class="mono id">${name}</span><${Copy} text=${name} label="Copy the id" />`}>

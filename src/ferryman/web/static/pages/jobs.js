@@ -22,7 +22,7 @@ export function Jobs({ query }) {
   const where = query.get("where") ?? "";
   const after = query.get("after");
   const seen = useSignal(overview);
-  const asked = useData("jobs", { where, after, limit: PAGE }, { live: !after });
+  const asked = useData("jobs", { where, after, limit: PAGE }, { live: !after, beat: after ? 0 : 3 });
   const counts = useData("jobs/counts", { where: withTerm(where, "state", []) }, { every: 3 });
   const before = useRef(null);
   if (asked.data) before.current = asked.data;

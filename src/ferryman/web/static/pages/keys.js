@@ -30,12 +30,11 @@ export function Apikeys() {
     { key: "queues", title: "Queues", kind: "mid", cell: (one) => (one.queues?.length ? one.queues.join(", ") : "all") },
     { key: "made", title: "Made", kind: "mid", cell: (one) => html`<${Ago} at=${one.created_at} />` },
     { key: "ends", title: "Ends", cell: (one) => (one.expires_at ? html`<${Ago} at=${one.expires_at} />` : "never") },
-    { key: "used", title: "Last used", kind: "wide", cell: (one) => html`<${Ago} at=${one.used_at ?? one.last_used_at} />` },
     { key: "acts", title: html`<span class="hidden">Acts</span>`, kind: "acts", cell: (one) => html`<button type="button" class="small danger ghost" aria-label=${`Revoke ${one.name}`} onClick=${revoke(one)}>Revoke</button>` },
   ];
   return html`<${Head} title="API keys" lead="For programs and people; kept as hashes, shown once." />
     <${Make} made=${(answer) => (setMade(answer), asked.reload())} />
-    ${made && html`<div class="note good" role="status"><${Icon} name="keys" /><div><p>The key of <strong>${made.name}</strong>. It is shown only now:</p><${Code} text=${made.token ?? made.key ?? made.secret} label="Copy the key" /></div></div>`}
+    ${made && html`<div class="note good" role="status"><${Icon} name="keys" /><div><p>The key of <strong>${made.name}</strong>. It is shown only now:</p><${Code} text=${made.secret} label="Copy the key" /></div></div>`}
     <${Standing} of=${asked} what="keys"><${Card} title="Keys"><${Table} label="API keys" columns=${columns} rows=${asked.data?.keys ?? []} keyOf=${(one) => one.id} empty=${html`<${Empty} icon="keys"><p>No keys yet.</p></${Empty}>`} /></${Card}></${Standing}>`;
 }
 
@@ -45,7 +44,8 @@ function Make({ made }) {
     event.preventDefault();
     const form = event.target;
     const { name, role, queues, days } = Object.fromEntries(new FormData(form));
-    const body = { name, role, queues: queues.split(",").map((one) => one.trim()).filter(Boolean), expires: days ? Number(days) * 86400 : null };
+    const names = queues.split(",").map((one) => one.trim()).filter(Boolean);
+    const body = { name, role, queues: names.length ? names : null, expires: days ? Number(days) * 86400 : null };
     try {
       made(await post("keys", body));
       setError(null);

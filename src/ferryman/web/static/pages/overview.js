@@ -5,7 +5,7 @@ import { overview } from "../live.js";
 import { useSignal } from "../signal.js";
 import { to } from "../router.js";
 import { Ago, span } from "../time.js";
-import { A, Card, Code, count, Empty, Head, Standing } from "../parts/bits.js";
+import { A, Card, Code, count, Empty, Head, many, Standing } from "../parts/bits.js";
 import { Spark } from "../parts/chart.js";
 import { Throughput, useHistory } from "../parts/history.js";
 import { Icon } from "../parts/icons.js";
@@ -15,7 +15,7 @@ export function Overview() {
   const first = useData("overview", {}, { live: false });
   const seen = useSignal(overview) ?? first.data;
   const history = useHistory(null);
-  return html`<${Head} title="Overview" lead=${seen && html`${count(total(seen.states))} jobs in ${count(seen.queues.length)} queues · as of <${Ago} at=${seen.at} />`} />
+  return html`<${Head} title="Overview" lead=${seen && html`${many(total(seen.states), "job")} in ${many(seen.queues.length, "queue")} · as of <${Ago} at=${seen.at} />`} />
     <${Standing} of=${{ ...first, data: seen }} what="the overview">
       ${seen && (total(seen.states) || seen.queues.length ? html`<${Body} seen=${seen} history=${history} />` : html`<${Start} />`)}
     </${Standing}>`;
@@ -33,7 +33,7 @@ function Body({ seen, history }) {
   return html`
     <div class="figures">
       <${Figure} title="Oldest ready job" value=${worst ? span(worst.oldest_ready) : "–"} note=${worst ? html`in <${A} parts=${["queues", worst.queue]}>${worst.queue}</${A}>` : "nothing waits"} hot=${worst && worst.oldest_ready > 300} />
-      <${Figure} title="Running" value=${count(seen.states.processing)} note=${seen.workers === null ? "workers are not known here" : `of ${count(slots)} slots, ${count(workers.length)} ${workers.length === 1 ? "worker" : "workers"}`} />
+      <${Figure} title="Running" value=${count(seen.states.processing)} note=${seen.workers === null ? "workers are not known here" : `of ${many(slots, "slot")}, ${many(workers.length, "worker")}`} />
       <${Figure} title="Ready" value=${count(seen.states.pending - seen.scheduled)} note=${`${count(seen.scheduled)} scheduled`} />
       <${Figure} title="Finished per minute" value=${last ? last.rate : "–"} note="last 10 minutes"><${Spark} values=${done} label="completed jobs over time" /></${Figure}>
       <${Figure} title="Failed" value=${last?.share ?? count(seen.states.failed)} note=${last?.share ? "of what ended in the last 10 minutes" : "kept with their errors"} hot=${last && last.ratio > 0.1}><${Spark} values=${failed} colour="failed" label="failed jobs over time" /></${Figure}>
@@ -59,7 +59,7 @@ function lately(done, failed, step) {
 const Figure = ({ title, value, note, hot, children }) => html`<div class=${`figure${hot ? " hot" : ""}`}><h2>${title}</h2><p class="value">${value}</p><p class="quiet">${note}</p>${children}</div>`;
 
 function Attention({ seen }) {
-  const failures = useData("failures", {}, { every: 15 });
+  const failures = useData("failures", { since: 86400 }, { every: 15 });
   const breakers = useData("breakers", {}, { every: 15 });
   const found = [...queuesIn(seen), ...workersGone(seen), ...open(breakers.data), ...groups(failures.data)];
   return html`<${Card} title="Needs attention">
@@ -72,8 +72,8 @@ function queuesIn(seen) {
   const served = new Set((seen.workers ?? []).filter((one) => !one.stale).flatMap((one) => Object.keys(one.queues)));
   return seen.queues.flatMap((one) => {
     const href = to(["queues", one.queue]);
-    if (one.paused && one.ready) return [{ key: `p${one.queue}`, icon: "pause", href, what: `${one.queue} is paused`, why: `${count(one.ready)} ready jobs wait` }];
-    if (one.ready && seen.workers && !served.has(one.queue) && !served.has("*")) return [{ key: `n${one.queue}`, bad: true, icon: "workers", href, what: `${one.queue} has no worker`, why: `${count(one.ready)} ready jobs wait` }];
+    if (one.paused && one.ready) return [{ key: `p${one.queue}`, icon: "pause", href, what: `${one.queue} is paused`, why: `${many(one.ready, "ready job")} ${one.ready === 1 ? "waits" : "wait"}` }];
+    if (one.ready && seen.workers && !served.has(one.queue) && !served.has("*")) return [{ key: `n${one.queue}`, bad: true, icon: "workers", href, what: `${one.queue} has no worker`, why: `${many(one.ready, "ready job")} ${one.ready === 1 ? "waits" : "wait"}` }];
     return [];
   });
 }
@@ -82,7 +82,7 @@ const workersGone = (seen) => (seen.workers ?? []).filter((one) => one.stale).ma
 
 const open = (data) => (data?.breakers ?? []).filter((one) => one.state !== "closed").map((one) => ({ key: `b${one.name}`, bad: true, icon: "breakers", href: to(["breakers"]), what: `Breaker ${one.name} is ${one.state}`, why: one.problem ?? "" }));
 
-const groups = (data) => (data?.groups ?? []).slice(0, 4).map((one) => ({ key: `f${one.fingerprint}`, bad: true, icon: "failures", href: to(["jobs"], { where: one.where }), what: `${count(one.count)} × ${one.task}: ${one.kind}`, why: one.text }));
+const groups = (data) => (data?.groups ?? []).slice(0, 4).map((one) => ({ key: `f${one.fingerprint}`, bad: true, icon: "failures", href: to(["jobs"], { where: one.where }), what: `${count(one.count)} × ${one.task}${one.kind ? `: ${one.kind}` : ""}`, why: one.text }));
 
 const START = `from ferryman import Ferry
 

@@ -1,11 +1,14 @@
 // Pipelines and their runs: which input is in which stage.
+import { path } from "../api.js";
 import { html, useState } from "../html.js";
 import { useData } from "../data.js";
-import { Ago } from "../time.js";
+import { Ago, Since } from "../time.js";
 import { A, Card, Code, Empty, Head, short, Standing } from "../parts/bits.js";
 import { Graph, shapeOf } from "../parts/graph.js";
 import { Shares, State, STATES } from "../parts/state.js";
-import { Table } from "../parts/table.js";
+
+const FEW = 5;
+const MANY = 20;
 
 export function Pipelines({ name = null }) {
   const asked = useData("pipelines", {}, { every: 5 });
@@ -18,30 +21,30 @@ export function Pipelines({ name = null }) {
 }
 
 function Pipeline({ one, alone }) {
-  const stages = shapeOf(one);
-  const [few, setFew] = useState(alone ? 20 : 5);
-  const runs = useData("runs", { pipeline: one.pipeline, limit: few }, { every: 2 });
+  const [most, setMost] = useState(alone ? MANY : FEW);
+  const runs = useData("runs", { pipeline: one.pipeline, limit: most }, { every: 2 });
   const rows = runs.data?.runs ?? [];
-  const columns = [
-    { key: "run", title: "Run", cell: (run) => html`<${A} class="mono" parts=${["runs", run.run]}>${short(run.run)}</${A}>` },
-    { key: "state", title: "State", cell: (run) => html`<${State} state=${run.state} />` },
-    ...stages.map((stage) => ({ key: stage.name, title: stage.name, kind: "mid", cell: (run) => html`<${Cell} run=${run} stage=${stage.name} />` })),
-    { key: "started", title: "Started", kind: "num", cell: (run) => html`<${Ago} at=${run.started_at} />` },
-  ];
+  const stages = shapeOf(one);
   return html`<${Card} title=${one.pipeline} id=${`p-${one.pipeline.replace(/\W/g, "")}`} aside=${!alone && html`<${A} parts=${["pipelines", one.pipeline]}>All its runs</${A}>`}>
     <${Graph} stages=${stages} label=${`Stages of ${one.pipeline}`} />
-    <${Standing} of=${runs} what="runs"><${Table} label=${`Runs of ${one.pipeline}`} columns=${columns} rows=${rows} keyOf=${(run) => run.run} empty=${html`<p class="quiet">No runs are kept.</p>`} /></${Standing}>
-    ${alone && rows.length === few && few < 500 && html`<p class="more"><button type="button" onClick=${() => setFew(few * 5)}>More runs</button></p>`}
+    <${Standing} of=${runs} what="runs">${rows.length ? html`<div class="scroll" tabindex="0" role="region" aria-label=${`Runs of ${one.pipeline}`}><table class="runs">
+      <thead><tr><th scope="col">Run</th><th scope="col">State</th>${stages.map((stage) => html`<th scope="col" class="mid" key=${stage.name}>${stage.name}</th>`)}<th scope="col" class="num wide">Took</th><th scope="col" class="num">Started</th></tr></thead>
+      <tbody>${rows.map((run) => html`<${Row} key=${run.run} run=${run} stages=${stages} />`)}</tbody></table></div>` : html`<p class="quiet">No runs are kept.</p>`}</${Standing}>
+    ${alone && rows.length === most && most < 1000 && html`<p class="more"><button type="button" onClick=${() => setMost(Math.min(1000, most * 5))}>More runs</button></p>`}
   </${Card}>`;
 }
 
-// The counts of a run are asked for by its row, so that a list stays one small question.
-function Cell({ run, stage }) {
-  const counts = run.stages?.find((one) => one.stage === stage);
-  if (!counts) return html`<span class="zero">–</span>`;
-  const all = STATES.reduce((sum, state) => sum + counts[state], 0);
-  if (!all) return html`<span class="zero">–</span>`;
-  const done = counts.completed;
-  return html`<span class="cell"><${Shares} counts=${counts} /><span class="quiet">${done}/${all}</span></span>`;
+// A run counts its jobs when its row is drawn, and again only while it goes on.
+function Row({ run, stages }) {
+  const whole = useData(`runs/${path(run.run)}`, {}, { every: 3, live: run.state === "running", again: run.state }).data;
+  const counts = Object.fromEntries((whole?.stages ?? []).map((one) => [one.stage, one]));
+  return html`<tr><th scope="row"><${A} class="mono" parts=${["runs", run.run]} title=${run.run}>${short(run.run)}</${A}></th><td><${State} state=${run.state} /></td>
+    ${stages.map((stage) => html`<td class="mid" key=${stage.name}><${Cell} counts=${counts[stage.name]} /></td>`)}
+    <td class="num wide">${whole ? html`<${Since} from=${whole.started_at} until=${whole.finished_at} />` : "–"}</td><td class="num"><${Ago} at=${run.started_at} /></td></tr>`;
 }
 
+function Cell({ counts }) {
+  const all = counts ? STATES.reduce((sum, state) => sum + counts[state], 0) : 0;
+  if (!all) return html`<span class="zero">–</span>`;
+  return html`<span class="cell"><${Shares} counts=${counts} /><span class="quiet">${counts.completed}/${all}</span></span>`;
+}

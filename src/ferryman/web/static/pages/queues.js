@@ -2,7 +2,7 @@ import { html, useState } from "../html.js";
 import { useData } from "../data.js";
 import { overview } from "../live.js";
 import { useSignal } from "../signal.js";
-import { Card, count, Empty, Head, Standing } from "../parts/bits.js";
+import { Card, Empty, Head, many, Standing } from "../parts/bits.js";
 import { QueueTable, served } from "../parts/queue_table.js";
 import { QueueActs } from "../parts/queue_acts.js";
 
@@ -14,7 +14,7 @@ export function Queues() {
   const all = seen?.queues ?? [];
   const shown = all.filter((one) => one.queue.toLowerCase().includes(wanted.toLowerCase()) && (!sick || unwell(one, seen.workers)));
   const acts = { key: "acts", title: html`<span class="hidden">Acts</span>`, kind: "acts", cell: (one) => html`<${QueueActs} queue=${one} small=${true} />` };
-  return html`<${Head} title="Queues" lead=${seen && `${count(all.length)} queues`}>
+  return html`<${Head} title="Queues" lead=${seen && many(all.length, "queue")}>
       <label class="hidden" for="where">Find a queue</label><input id="where" type="search" placeholder="Find a queue" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
       <label class="check"><input type="checkbox" checked=${sick} onChange=${() => setSick(!sick)} /> Only unhealthy</label>
     </${Head}>

@@ -1,13 +1,13 @@
 import { html } from "../html.js";
 import { useData } from "../data.js";
 import { Ago, Since } from "../time.js";
-import { A, Card, Code, count, Empty, Head, Standing } from "../parts/bits.js";
+import { A, Card, Code, count, Empty, Head, many, Standing } from "../parts/bits.js";
 import { Icon } from "../parts/icons.js";
 import { plain } from "../parts/queue_table.js";
 import { Table } from "../parts/table.js";
 
 export function Workers() {
-  const asked = useData("workers", {}, { every: 2 });
+  const asked = useData("workers", {}, { every: 2, beat: 5 });
   const rows = asked.data?.workers ?? [];
   const newest = rows.map((one) => one.version).sort().at(-1);
   const alive = rows.filter((one) => !one.stale);
@@ -20,7 +20,7 @@ export function Workers() {
     { key: "version", title: "Version", kind: "wide", sort: (one) => one.version, cell: (one) => html`${one.version}${one.version !== newest ? html` <span class="tag warn">older</span>` : ""}` },
     { key: "jobs", title: html`<span class="hidden">Jobs</span>`, kind: "mid", cell: (one) => html`<${A} parts=${["jobs"]} query=${{ where: `worker:${plain(one.id)} state:processing` }} aria-label=${`Jobs that ${one.host} ${one.pid} runs`}>its jobs</${A}>` },
   ];
-  return html`<${Head} title="Workers" lead=${asked.data && `${count(alive.length)} alive, ${count(alive.reduce((sum, one) => sum + one.running, 0))} jobs running`} />
+  return html`<${Head} title="Workers" lead=${asked.data && `${count(alive.length)} alive, ${many(alive.reduce((sum, one) => sum + one.running, 0), "job")} running`} />
     <${Standing} of=${asked} what="workers"><${Card}>
       <${Table} label="Workers" columns=${columns} rows=${rows} keyOf=${(one) => one.id} initial=${{ key: "host", down: false }} rowClass=${(one) => (one.stale ? "gone" : "")}
         empty=${html`<${Empty} icon="workers"><p>No worker has shown itself lately.</p><${Code} text="ferryman work app:ferry" /></${Empty}>`} />

@@ -43,7 +43,7 @@ function Ask({ act, close }) {
       const answer = act.method === "DELETE" ? await remove(act.where) : await post(act.where, act.body);
       close();
       if (act.said) say(typeof act.said === "function" ? act.said(answer) : act.said);
-      act.done?.(answer);
+      act.done?.(answer, counted);
     } catch (problem) {
       setError(problem);
       setBusy(false);
@@ -73,7 +73,7 @@ function Counted({ counted, error }) {
   if (!counted) return "Counting…";
   if (counted.allowed === undefined) return "";
   const rest = counted.matched - counted.allowed;
-  return html`<strong>${count(counted.allowed)}</strong> ${counted.allowed === 1 ? "job" : "jobs"}${counted.more ? " or more" : ""}
+  return html`<strong>${count(counted.allowed)}</strong> ${counted.allowed === 1 ? "job" : "jobs"}${counted.complete === false ? ", or more: it takes too long to count them all" : ""}
     ${rest > 0 && html`<span class="quiet"> · ${count(rest)} more match, but their state does not allow it</span>`}`;
 }
 

@@ -6,6 +6,8 @@ import { Icon } from "./icons.js";
 
 export const count = (n) => (n === null || n === undefined ? "–" : Number(n).toLocaleString("en"));
 
+export const many = (n, one, more = `${one}s`) => `${count(n)} ${n === 1 ? one : more}`;
+
 export const short = (id) => (id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id);
 
 export const A = ({ parts, query, children, ...rest }) => html`<a href=${to(parts, query)} ...${rest}>${children}</a>`;

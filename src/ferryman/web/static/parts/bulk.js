@@ -6,7 +6,6 @@ import { signal, useSignal } from "../signal.js";
 import { count, say } from "./bits.js";
 
 const running = signal([]);
-const ENDED = new Set(["done", "finished", "completed", "cancelled", "failed"]);
 
 export const bulkStarted = (bulk) => running.set([...running.value, bulk]);
 
@@ -24,8 +23,8 @@ function Bulk({ bulk }) {
   const ended = bulk.done + bulk.refused;
   const stop = () => post(`bulk/${path(bulk.id)}/cancel`).catch((error) => say(error.message, "bad"));
   return html`<div class="note" role="status">
-    <progress value=${ended} max=${Math.max(bulk.matched, ended, 1)} aria-label=${`${bulk.act} ${bulk.where}`} />
-    <span><strong>${bulk.act}</strong> ${count(ended)} of ${count(bulk.matched)}</span>
+    <progress value=${ended} max=${Math.max(bulk.expected, ended, 1)} aria-label=${`${bulk.act} ${bulk.where}`} />
+    <span><strong>${bulk.act}</strong> ${count(ended)} of ${count(Math.max(bulk.expected, ended))}</span>
     <button type="button" class="small" onClick=${stop}>Stop</button>
   </div>`;
 }
@@ -35,8 +34,8 @@ async function refresh() {
   for (const bulk of running.value) {
     try {
       const now = await get(`bulk/${path(bulk.id)}`);
-      const over = ENDED.has(now.state);
-      running.set(running.value.flatMap((one) => (one.id === bulk.id ? (over ? [] : [now]) : [one])));
+      const over = now.state !== "running";
+      running.set(running.value.flatMap((one) => (one.id === bulk.id ? (over ? [] : [{ ...now, expected: bulk.expected }]) : [one])));
       if (over) {
         const refused = now.refused ? `, ${count(now.refused)} refused` : "";
         say(`${now.act}: ${count(now.done)} done${refused}.`, now.state === "failed" ? "bad" : "good");

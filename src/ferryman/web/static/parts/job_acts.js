@@ -46,8 +46,8 @@ export function askWhere(act, where, done) {
     cli: `ferryman jobs ${act} --where ${quoted(where)}${sure}`,
     count: () => post("bulk/preview", { act, where }),
     typed: act === "delete" ? "delete" : null,
-    done: (answer) => {
-      bulkStarted(answer);
+    done: (answer, counted) => {
+      bulkStarted({ ...answer, expected: counted.matched });
       done?.();
     },
   });

@@ -23,10 +23,11 @@ function stepsOf(job) {
   const past = errors.slice(-6);
   if (errors.length > past.length) steps.push({ name: `${errors.length - past.length} earlier attempts`, kind: "failed", text: errors[errors.length - past.length - 1].at });
   for (const error of past) steps.push({ name: `attempt ${error.attempt} ended`, kind: "failed", text: error.at, note: error.kind });
+  // The end of the last attempt and of the job are one moment.
   const failedLast = job.state === "failed" && past.length > 0;
   const waits = job.state === "pending" || job.state === "paused";
   if (ready > stamp(job.created_at) + 0.5 && (waits || !errors.length)) steps.push({ name: "ready", kind: "pending", text: job.ready_at });
-  if (job.started_at && !waits && !failedLast) steps.push({ name: job.state === "processing" ? "running" : "started", kind: "processing", text: job.started_at });
+  if (job.started_at && !waits) steps.push({ name: job.state === "processing" ? "running" : "started", kind: "processing", text: job.started_at });
   if (job.finished_at && !failedLast) steps.push({ name: job.state, kind: job.state, text: job.finished_at });
   else if (failedLast) steps[steps.length - 1].name += ", failed for good";
   const sorted = steps.map((step) => ({ ...step, at: stamp(step.text) })).sort((a, b) => a.at - b.at);
