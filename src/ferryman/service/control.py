@@ -12,6 +12,7 @@ from ferryman.errors import (
     InvalidFilter,
     JobNotFound,
     NotAllowed,
+    QueueFull,
     TaskError,
 )
 from ferryman.flow.breakers import BREAKER_CELLS
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ferryman.flow.timetable import Entry
     from ferryman.job import Job, State
     from ferryman.queue.answers import Acted, Pushed
+    from ferryman.queue.capacity import Limits
     from ferryman.queue.contract import Backend
     from ferryman.service.limits import BreakerRow
     from ferryman.tasks.tasks import Tasks
@@ -108,7 +110,10 @@ class Control:
         `Conflict` if the id belongs to a job with another body.
         """
         message = self.message(task, payload, max_attempts=max_attempts, **options)
-        return self.push_many([message])[0]
+        pushed = self.push_many([message])
+        if (refusal := self.refusal([message], pushed)) is not None:
+            raise refusal
+        return pushed[0]
 
     def message(
         self, task: str, payload: Any = None, *, max_attempts: int | None = None, **options: Any
@@ -118,26 +123,28 @@ class Control:
         return message if max_attempts is None else replace(message, max_attempts=max_attempts)
 
     def push_many(self, messages: Sequence[Message]) -> Sequence[Pushed]:
-        """Hand over jobs. `Conflict` and `QueueFull` name those refused; the others are accepted.
+        """Hand over jobs, each by itself; those refused are `conflict`, `full` or `tenant full`.
 
         `OutOfReach` before anything is written.
         """
         for message in messages:
             self._reach(message.queue)
-        limits = NO_LIMITS if self._capacities is None else self._capacities.limits(messages)
-        pushed = self._backend.push(messages, limits=limits)
+        return self._backend.push(messages, limits=self._limits(messages))
+
+    def refusal(
+        self, messages: Sequence[Message], pushed: Sequence[Pushed]
+    ) -> Conflict | QueueFull | None:
+        """What to raise for the answers of `push_many`; None where all were accepted."""
         if refused := tuple(one.id for one in pushed if one.status == "conflict"):
             others = f"; the other {len(pushed) - len(refused)} were accepted"
-            raise Conflict(
+            return Conflict(
                 f"job {refused[0]!r} exists with another body"
                 f"{others if len(pushed) > 1 else ''}: use another id",
                 ids=refused,
             )
-        if limits and self._capacities is not None:
-            full = self._capacities.refused(messages, pushed)
-            if full is not None:
-                raise full
-        return pushed
+        if self._capacities is None or not self._limits(messages):
+            return None
+        return self._capacities.refused(messages, pushed)
 
     def act(self, verb: Act, job_id: str) -> Acted:
         """Do one act to one job, or raise `JobNotFound` or `NotAllowed` with the reason."""
@@ -244,6 +251,9 @@ class Control:
     def run_schedule(self, name: str) -> Pushed:
         """Push one job of a schedule now, besides its slots."""
         return Timetable(self._backend).run(name)
+
+    def _limits(self, messages: Sequence[Message]) -> Limits:
+        return NO_LIMITS if self._capacities is None else self._capacities.limits(messages)
 
     def _reach(self, queue: str) -> None:
         if self._only is not None and queue not in self._only:

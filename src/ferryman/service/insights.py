@@ -94,6 +94,13 @@ class Insights:
             raise QueueNotFound(name, list(found))
         return found[name]
 
+    def tasks(self, queue: str) -> Sequence[str]:
+        """The tasks of a queue's newest jobs, by name; none where jobs cannot be looked at."""
+        if not self._backend.capabilities.browse:
+            return []
+        newest = self._backend.list(Filter((Term("queue", "is", (queue,)),)), limit=100).jobs
+        return sorted({job.task for job in newest})
+
     def job(self, job_id: str) -> Job:
         """The whole job with errors and logs; `JobNotFound` if there is none."""
         job = self._backend.get(job_id)
@@ -151,6 +158,11 @@ class Insights:
         now = self._backend.clock.now()
         rows = [WorkerRow.read(cell, now) for cell in self._backend.read_cells(WORKER_CELLS)]
         return [row for row in rows if self._only is None or self._only & row.queues.keys()]
+
+    @property
+    def knows_workers(self) -> bool:
+        """Whether the store keeps rows about workers and what limits them."""
+        return self._backend.capabilities.cells
 
     def breakers(self) -> Sequence[BreakerRow]:
         """The breakers that have seen a failure, by name."""

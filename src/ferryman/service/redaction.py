@@ -25,6 +25,12 @@ _ANYWHERE: Final = (
     "encryptionkey",
     "sessionid",
 )
+# A name and its value as programs print them: `password=x`, `"api_key": "x"`, `'token': 'x'`.
+_ASSIGNED: Final = re.compile(
+    r"""(\b([A-Za-z][A-Za-z0-9_\-]{0,60})["']?\s{0,3}[=:]\s{0,3})"""
+    r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"',;&)}\]]+)"""
+)
+_BEARER: Final = re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=\-]{8,}", re.IGNORECASE)
 # As `filter.py` writes them, and the rest of one that is cut off inside its quotes.
 _CONDITION: Final = re.compile(
     r"""\b((?:payload|meta)\.[\w.\-]+):((?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s",]+)"""
@@ -42,7 +48,17 @@ def redacted(value: Any) -> Any:
         }
     if isinstance(value, list | tuple):
         return [redacted(item) for item in value]
-    return without_credentials(value) if isinstance(value, str) else value
+    return redacted_text(value) if isinstance(value, str) else value
+
+
+def redacted_text(text: str) -> str:
+    """Free text, such as an error's: no passwords of URLs, `password=…` or `Bearer …`."""
+    text = _BEARER.sub(rf"\1 {HIDDEN}", without_credentials(text))
+    return _ASSIGNED.sub(_hide_assigned, text)
+
+
+def _hide_assigned(found: re.Match[str]) -> str:
+    return f"{found[1]}{HIDDEN}" if _looks_secret(found[2], "") else found[0]
 
 
 def redacted_filter(text: str) -> str:

@@ -15,7 +15,21 @@ from ferryman.web import pages
 from ferryman.web.envelope import Envelope
 from ferryman.web.guard import Guarded
 from ferryman.web.problems import on_error
-from ferryman.web.routes import health, jobs, me, queues, runs, schedules, workers
+from ferryman.web.routes import (
+    audit,
+    bulk,
+    events,
+    health,
+    jobs,
+    keys,
+    me,
+    push,
+    queues,
+    runs,
+    schedules,
+    session,
+    workers,
+)
 from ferryman.web.site import Site
 
 if TYPE_CHECKING:
@@ -31,6 +45,12 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     runs.router,
     schedules.router,
     workers.router,
+    push.router,
+    bulk.router,
+    events.router,
+    session.router,
+    keys.router,
+    audit.router,
     pages.router,
 )
 RATE: Final = 100.0

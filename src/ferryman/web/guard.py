@@ -8,8 +8,9 @@ from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
+from ferryman.errors import BackendError
 from ferryman.web.access.rules import RULES
-from ferryman.web.problems import problem_of
+from ferryman.web.problems import LOGGER, problem_of
 from ferryman.web.site import Site, Visit
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ class Guarded(APIRoute):
             request_id: str = request.scope.get("ferryman.request_id", "")
             try:
                 visitor = await run_in_threadpool(site.door.enter, request, self.rule)
-                request.state.visit = visit = Visit(site, visitor, request_id)
+                request.state.visit = visit = Visit(
+                    site, visitor, request_id, request.scope.get("root_path", "")
+                )
                 response = await answer(request)
             except Exception as error:
                 return problem_of(error, request_id).answer()
@@ -48,6 +51,14 @@ class Guarded(APIRoute):
             return response
 
         return guarded
+
+
+def _note(visit: Visit, act: str) -> None:
+    try:
+        visit.note(act)
+    except BackendError as error:
+        # The change is made, and the log has the row: it must not look as if it had failed.
+        LOGGER.warning("an audit row could not be stored: %s", type(error).__name__)
 
 
 async def _visit(request: Request) -> Visit:

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from ferryman import errors
 from ferryman.flow.timetable import ScheduleNotFound
 from ferryman.service.api_keys import KeyNotFound
+from ferryman.service.bulk import BulkNotFound
 from ferryman.service.control import OutOfReach
 from ferryman.service.insights import QueueNotFound
 from ferryman.service.limits import BreakerNotFound
@@ -81,6 +82,7 @@ _MEANINGS: Final[Sequence[tuple[tuple[type[Exception], ...], int, str]]] = (
             RunNotFound,
             PipelineNotFound,
             KeyNotFound,
+            BulkNotFound,
         ),
         404,
         "not_found",

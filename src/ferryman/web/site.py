@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ferryman.service.audit import Audit
+from ferryman.service.bulk_runner import BulkRunner
 from ferryman.service.control import Control
 from ferryman.service.insights import Insights
 from ferryman.web.access.door import Door, check_role
+from ferryman.web.feed import Feed
 
 if TYPE_CHECKING:
     from ferryman.flow.capacity import Capacities
@@ -36,26 +39,32 @@ class Site:
         self.environment = environment
         self.draining = False
         self.door = Door(backend, token, rate=rate, burst=int(rate * 3))
+        self.audit = Audit(backend)
+        self.bulk = BulkRunner(backend, self.audit)
+        self.feed = Feed(backend)
 
     def close(self) -> None:
-        """Say that no more requests are wanted."""
+        """Send the listeners away and end bulk acts after the part that is under way."""
         self.draining = True
+        self.feed.close()
+        self.bulk.stop()
 
 
 @dataclass(slots=True)
 class Visit:
     """One request of somebody who may make it; what it asks is confined to what they may see.
 
-    `count` and `where` go into the audit log: how many jobs were changed (0: nothing was), and by
-    which filter. None where that does not apply.
+    `root` is the path under which the server is mounted. `target` and `count` go into the audit
+    log: what was changed, and how many jobs; 0 is for a change that was none, or that is noted
+    elsewhere.
     """
 
     site: Site
     visitor: Visitor
     request_id: str
+    root: str = ""
     target: str = ""
     count: int | None = None
-    where: str | None = None
 
     @property
     def insights(self) -> Insights:
@@ -66,6 +75,13 @@ class Visit:
         return Control(
             self.site.backend, self.site.tasks, self.site.capacities, only=self.visitor.queues
         )
+
+    def note(self, act: str) -> None:
+        """Add a row to the audit log, unless nothing was changed."""
+        if self.count != 0:
+            self.site.audit.add(
+                self.request_id, self.visitor.name, act, target=self.target, count=self.count
+            )
 
     def require(self, role: Role) -> None:
         """For acts of one route that need more than the route itself."""

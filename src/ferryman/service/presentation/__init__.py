@@ -6,18 +6,21 @@ may come, none changes its meaning.
 
 from __future__ import annotations
 
+from ferryman.service.presentation.access import api_key, audit, bulk_act
 from ferryman.service.presentation.flow import breaker, permit, rate, schedule
 from ferryman.service.presentation.jobs import (
     acted,
     bulk,
     carried,
     counted,
+    failures,
     found,
     job_summary,
     job_whole,
     logs,
     page,
     progress,
+    pushed,
     result,
 )
 from ferryman.service.presentation.runs import pipeline, run_row, run_whole
@@ -25,6 +28,8 @@ from ferryman.service.presentation.store import (
     finding,
     overview,
     queue,
+    reason,
+    scale,
     setting,
     tick,
     trouble,
@@ -35,10 +40,14 @@ from ferryman.service.presentation.values import UNREADABLE, moment
 __all__ = [
     "UNREADABLE",
     "acted",
+    "api_key",
+    "audit",
     "breaker",
     "bulk",
+    "bulk_act",
     "carried",
     "counted",
+    "failures",
     "finding",
     "found",
     "job_summary",
@@ -50,11 +59,14 @@ __all__ = [
     "permit",
     "pipeline",
     "progress",
+    "pushed",
     "queue",
     "rate",
+    "reason",
     "result",
     "run_row",
     "run_whole",
+    "scale",
     "schedule",
     "setting",
     "tick",

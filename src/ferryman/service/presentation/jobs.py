@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferryman.job import Job, JobError, LogLine
-    from ferryman.queue.answers import Acted, Page
+    from ferryman.queue.answers import Acted, Page, Pushed
     from ferryman.service.control import Bulk
+    from ferryman.service.failures import Failures
     from ferryman.service.move import Carried
     from ferryman.service.search import Counted, Found
 
@@ -165,3 +166,31 @@ def _error(error: JobError) -> dict[str, Any]:
 
 def _log(line: LogLine) -> dict[str, Any]:
     return {"at": moment(line.at), "text": shown_text(line.text)}
+
+
+def failures(found: Failures) -> dict[str, Any]:
+    """Failed jobs by what went wrong; `where` is a filter that finds those of a group."""
+    return {
+        "groups": [
+            {
+                "fingerprint": group.fingerprint,
+                "task": group.task,
+                "kind": group.kind,
+                "text": shown_text(group.text),
+                "count": group.count,
+                "queues": sorted(group.queues),
+                "first_at": moment(group.first_at),
+                "last_at": moment(group.last_at),
+                "sample": group.sample,
+                "where": group.where,
+            }
+            for group in found.groups
+        ],
+        "scanned": found.scanned,
+        "complete": found.complete,
+    }
+
+
+def pushed(one: Pushed) -> dict[str, str]:
+    """What became of a message: created, or existing."""
+    return {"id": one.id, "status": one.status}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ferryman.job import State
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ferryman.service.insights import Overview
     from ferryman.service.settings import Setting
     from ferryman.service.ticker import Tick
+    from ferryman.service.why import Reason, Scale
     from ferryman.service.workers import WorkerRow
 
 
@@ -94,3 +96,13 @@ def setting(one: Setting) -> dict[str, Any]:
         "origin": one.origin,
         "variable": one.variable,
     }
+
+
+def reason(one: Reason) -> dict[str, str]:
+    """What holds the jobs of a queue back, and what to do."""
+    return {"reason": one.reason, "text": one.text, "fix": one.fix}
+
+
+def scale(one: Scale) -> dict[str, Any]:
+    """`wanted` workers of `slots` slots each."""
+    return asdict(one)

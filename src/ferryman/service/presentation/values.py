@@ -6,8 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from ferryman.service.redaction import redacted
-from ferryman.telemetry.escape import without_credentials
+from ferryman.service.redaction import redacted, redacted_text
 
 UNREADABLE = "(not JSON)"
 
@@ -21,8 +20,8 @@ def moment(seconds: float | None) -> str | None:
 
 
 def shown_text(text: str | None) -> str | None:
-    """Text of a job's own, without the passwords of URLs in it."""
-    return None if text is None else without_credentials(text)
+    """Text of a job's own, with what looks secret hidden."""
+    return None if text is None else redacted_text(text)
 
 
 def shown_json(text: str | None) -> Any:

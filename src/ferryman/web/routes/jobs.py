@@ -1,4 +1,4 @@
-"""Jobs: finding them, looking at one."""
+"""Jobs: finding them, looking at one, acting on one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import Header, Response
 
+from ferryman.lifecycle import Act
 from ferryman.service import presentation
 from ferryman.service.api_keys import digest
 from ferryman.web.answers import Json
@@ -60,3 +61,39 @@ def progress(
         return Response(status_code=304, headers={"ETag": etag})
     answer.headers["ETag"] = etag
     return answer
+
+
+@router.post("/v1/jobs/{job_id}/cancel")
+def cancel_job(here: Here, job_id: JobId) -> Json:
+    """Cancel a waiting job; ask the worker of a running one to stop."""
+    return _job(here, Act.CANCEL, job_id)
+
+
+@router.post("/v1/jobs/{job_id}/pause")
+def pause_job(here: Here, job_id: JobId) -> Json:
+    """Hold a pending job back; ask a running one to stop at a safe point."""
+    return _job(here, Act.PAUSE, job_id)
+
+
+@router.post("/v1/jobs/{job_id}/resume")
+def resume_job(here: Here, job_id: JobId) -> Json:
+    """Make a paused job pending again."""
+    return _job(here, Act.RESUME, job_id)
+
+
+@router.post("/v1/jobs/{job_id}/retry")
+def retry_job(here: Here, job_id: JobId) -> Json:
+    """Give a finished job a new budget and run it again."""
+    return _job(here, Act.RETRY, job_id)
+
+
+@router.delete("/v1/jobs/{job_id}")
+def delete_job(here: Here, job_id: JobId) -> Json:
+    """Forget a job wholly; not while it runs."""
+    return _job(here, Act.DELETE, job_id)
+
+
+def _job(here: Here, act: Act, job_id: str) -> Json:
+    acted = here.control.act(act, job_id)
+    here.target, here.count = job_id, 1
+    return Json({"id": job_id, "state": None if acted.state is None else str(acted.state)})

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from fastapi import Query
+
+from ferryman.message import MAX_NAME, MAX_SECONDS
 from ferryman.service import presentation
+from ferryman.service.failures import failures
+from ferryman.service.why import scale, why
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
 from ferryman.web.routes.names import QueueName, guarded_router
@@ -24,5 +31,59 @@ def queues(here: Here) -> Json:
 
 @router.get("/v1/queues/{queue}")
 def queue(here: Here, queue: QueueName) -> Json:
-    """One queue: its counts."""
-    return Json(presentation.queue(here.insights.queue(queue)))
+    """One queue: its counts, why nothing starts, its workers and its tasks."""
+    insights = here.insights
+    counts = insights.queue(queue)
+    tasks = [task for task in here.site.tasks or () if task.options.queue == queue]
+    needs = None if here.site.tasks is None else {name for t in tasks for name in t.limits.needs}
+    rows = insights.workers() if insights.knows_workers else []
+    return Json(
+        {
+            **presentation.queue(counts),
+            "why": [presentation.reason(one) for one in why(insights, counts, needs)],
+            "workers": [presentation.worker(row) for row in rows if queue in row.queues],
+            "tasks": sorted(task.name for task in tasks) or insights.tasks(queue),
+        }
+    )
+
+
+@router.get("/v1/scale")
+def scaling(
+    here: Here, queue: Annotated[str, Query(max_length=MAX_NAME, description="The queue.")]
+) -> Json:
+    """How many workers a queue could use, for autoscalers."""
+    return Json(presentation.scale(scale(here.insights, queue)))
+
+
+@router.get("/v1/failures")
+def failed(
+    here: Here,
+    since: Annotated[
+        float | None, Query(gt=0, le=MAX_SECONDS, description="Of the last so many seconds.")
+    ] = None,
+) -> Json:
+    """Failed jobs by what went wrong, the largest group first."""
+    return Json(presentation.failures(failures(here.site.backend, here.insights, since)))
+
+
+@router.post("/v1/queues/{queue}/pause")
+def pause_queue(here: Here, queue: QueueName) -> Json:
+    """Stop claims from a queue; jobs that run go on, pushes are accepted."""
+    here.control.pause_queue(queue)
+    here.target = queue
+    return Json({"queue": queue, "paused": True})
+
+
+@router.post("/v1/queues/{queue}/resume")
+def resume_queue(here: Here, queue: QueueName) -> Json:
+    """Allow claims again."""
+    here.control.resume_queue(queue)
+    here.target = queue
+    return Json({"queue": queue, "paused": False})
+
+
+@router.post("/v1/queues/{queue}/purge")
+def purge(here: Here, queue: QueueName) -> Json:
+    """Delete a queue's pending and paused jobs."""
+    here.target, here.count = queue, here.control.purge(queue)
+    return Json({"queue": queue, "purged": here.count})

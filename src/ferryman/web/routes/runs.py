@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Body, Query
+from pydantic import BaseModel, ConfigDict, Field
 
 from ferryman.job import State
 from ferryman.message import MAX_NAME
@@ -20,6 +21,13 @@ Pipeline = Annotated[
     str | None, Query(max_length=MAX_NAME, description="Only runs of this pipeline.")
 ]
 Stage = Annotated[str | None, Query(max_length=MAX_NAME, description="Only jobs of this stage.")]
+
+
+class FromStage(BaseModel):
+    """Retry all from this stage on; null: only what failed or was cancelled."""
+
+    model_config = ConfigDict(extra="forbid")
+    stage: str | None = Field(default=None, max_length=MAX_NAME)
 
 
 @router.get("/v1/pipelines")
@@ -61,3 +69,36 @@ def jobs(
     """The jobs of a run, newest first."""
     found = Runs(here.site.backend).jobs(run_id, stage=stage, state=state, limit=limit, after=after)
     return Json(presentation.page(found))
+
+
+@router.post("/v1/runs/{run_id}/cancel")
+def cancel_run(here: Here, run_id: RunId) -> Json:
+    """Cancel what waits in a run, and ask what runs to stop."""
+    return _run(here, run_id, "cancelled", Runs(here.site.backend).find(run_id).cancel())
+
+
+@router.post("/v1/runs/{run_id}/pause")
+def pause_run(here: Here, run_id: RunId) -> Json:
+    """Hold back what waits in a run and what will be handed over."""
+    return _run(here, run_id, "paused", Runs(here.site.backend).find(run_id).pause())
+
+
+@router.post("/v1/runs/{run_id}/resume")
+def resume_run(here: Here, run_id: RunId) -> Json:
+    """Go on with a run."""
+    return _run(here, run_id, "resumed", Runs(here.site.backend).find(run_id).resume())
+
+
+@router.post("/v1/runs/{run_id}/retry")
+def retry_run(
+    here: Here, run_id: RunId, wanted: Annotated[FromStage | None, Body()] = None
+) -> Json:
+    """Run again what failed or was cancelled; with a stage, all from there on."""
+    stage = None if wanted is None else wanted.stage
+    return _run(here, run_id, "retried", Runs(here.site.backend).find(run_id).retry(stage))
+
+
+def _run(here: Here, run_id: str, done: str, jobs: int) -> Json:
+    # Not as `count`: a run of which no job was touched was paused or resumed all the same.
+    here.target = run_id
+    return Json({"run": run_id, "done": done, "jobs": jobs})

@@ -9,7 +9,7 @@ from ferryman.flow.timetable import Entry
 from ferryman.service import presentation
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
-from ferryman.web.routes.names import guarded_router
+from ferryman.web.routes.names import Name, guarded_router
 
 router = guarded_router("schedules")
 
@@ -31,3 +31,27 @@ def _shown(entry: Entry, now: float) -> dict[str, Any]:
         **presentation.schedule(entry, now),
         "upcoming": [presentation.moment(slot) for slot in slots],
     }
+
+
+@router.post("/v1/schedules/{name}/pause")
+def pause_schedule(here: Here, name: Name) -> Json:
+    """Push no slots of a schedule until it is resumed."""
+    here.control.pause_schedule(name)
+    here.target = name
+    return Json({"schedule": name, "paused": True})
+
+
+@router.post("/v1/schedules/{name}/resume")
+def resume_schedule(here: Here, name: Name) -> Json:
+    """Go on with a schedule's next slot."""
+    here.control.resume_schedule(name)
+    here.target = name
+    return Json({"schedule": name, "paused": False})
+
+
+@router.post("/v1/schedules/{name}/run")
+def run_schedule(here: Here, name: Name) -> Json:
+    """Push one job of a schedule now, besides its slots."""
+    pushed = here.control.run_schedule(name)
+    here.target, here.count = name, 1
+    return Json({"schedule": name, "id": pushed.id, "created": pushed.created})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ferryman.service import presentation
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
-from ferryman.web.routes.names import guarded_router
+from ferryman.web.routes.names import Name, guarded_router
 
 router = guarded_router("workers")
 
@@ -32,3 +32,11 @@ def rates(here: Here) -> Json:
 def permits(here: Here) -> Json:
     """The live leases under each concurrency limit that was used."""
     return Json({"permits": [presentation.permit(row) for row in here.insights.permits()]})
+
+
+@router.post("/v1/breakers/{name}/reset")
+def reset_breaker(here: Here, name: Name) -> Json:
+    """Close a breaker and forget its failures."""
+    was = here.control.reset_breaker(name)
+    here.target = name
+    return Json({"breaker": name, "was": presentation.breaker(was)})

@@ -3,7 +3,7 @@ import { useData } from "../data.js";
 import { go, to } from "../router.js";
 import { Ago } from "../time.js";
 import { may } from "../parts/act.js";
-import { A, Card, count, Empty, Head, JobLink, Standing } from "../parts/bits.js";
+import { A, Card, count, Empty, Head, JobLink, many, Standing } from "../parts/bits.js";
 import { Icon } from "../parts/icons.js";
 import { askWhere } from "../parts/job_acts.js";
 import { Table } from "../parts/table.js";
@@ -21,7 +21,7 @@ export function Failures({ query }) {
     { key: "first", title: "First", kind: "wide", sort: (one) => one.first_at, cell: (one) => html`<${Ago} at=${one.first_at} />` },
     { key: "last", title: "Last", sort: (one) => one.last_at, cell: (one) => html`<${Ago} at=${one.last_at} />` },
     { key: "sample", title: "Sample", kind: "mid", cell: (one) => html`<${JobLink} id=${one.sample} />` },
-    { key: "acts", title: html`<span class="hidden">Acts</span>`, kind: "acts", cell: (one) => may("operator") && html`<button type="button" class="small" aria-label=${`Retry ${count(one.count)} jobs of ${one.task}: ${one.kind}`} onClick=${() => askWhere("retry", one.where, asked.reload)}><${Icon} name="retry" />Retry all</button>` },
+    { key: "acts", title: html`<span class="hidden">Acts</span>`, kind: "acts", cell: (one) => may("operator") && html`<button type="button" class="small" aria-label=${`Retry all ${many(one.count, "job")} of ${one.task}: ${one.text}`} onClick=${() => askWhere("retry", one.where, asked.reload)}><${Icon} name="retry" />Retry all</button>` },
   ];
   return html`<${Head} title="Failures" lead="Jobs that failed for good, those with the same reason together.">
       <div class="range" role="group" aria-label="Failed within">${WINDOWS.map(([value, text]) => html`<button type="button" key=${value} class="small" aria-pressed=${since === value} onClick=${() => go(["failures"], { since: value })}>${text}</button>`)}</div>

@@ -18,7 +18,7 @@ export function Workers() {
     { key: "seen", title: "Last seen", kind: "num", sort: (one) => one.heartbeat_at, cell: (one) => html`<${Ago} at=${one.heartbeat_at} />` },
     { key: "up", title: "Up", kind: "num mid", sort: (one) => one.started_at, cell: (one) => html`<${Since} from=${one.started_at} />` },
     { key: "version", title: "Version", kind: "wide", sort: (one) => one.version, cell: (one) => html`${one.version}${one.version !== newest ? html` <span class="tag warn">older</span>` : ""}` },
-    { key: "jobs", title: html`<span class="hidden">Jobs</span>`, kind: "mid", cell: (one) => html`<${A} parts=${["jobs"]} query=${{ where: `worker:${plain(one.id)} state:processing` }} aria-label=${`Jobs that ${one.host} ${one.pid} runs`}>its jobs</${A}>` },
+    { key: "jobs", title: html`<span class="hidden">Jobs</span>`, kind: "mid", cell: (one) => html`<${A} parts=${["jobs"]} query=${{ where: `worker:${plain(one.id)} state:processing` }} aria-label=${`its jobs: ${one.host} ${one.pid}`}>its jobs</${A}>` },
   ];
   return html`<${Head} title="Workers" lead=${asked.data && `${count(alive.length)} alive, ${many(alive.reduce((sum, one) => sum + one.running, 0), "job")} running`} />
     <${Standing} of=${asked} what="workers"><${Card}>

@@ -24,7 +24,7 @@ export function Top({ open, toggle: turn }) {
     <a class="brand" href="#/" aria-label="Ferryman, overview"><svg class="logo" viewBox="0 0 24 24" aria-hidden="true"><path d="M12 3v10M12 4l6 7h-6M4 14h16l-2.5 4h-11z" /><path class="wave" d="M3 21c1.5 0 1.5-.8 3-.8s1.5.8 3 .8 1.5-.8 3-.8 1.5.8 3 .8 1.5-.8 3-.8 1.5.8 3 .8" /></svg><span>Ferryman</span></a>
     ${environment && html`<span class=${`badge env${/prod/i.test(environment) ? " hot" : ""}`} title="Environment">${environment}</span>`}
     <span class="badge store" title=${promises(who.capabilities)}>${who.backend}</span>
-    <form class="find" role="search" onSubmit=${find}><${Icon} name="search" /><input id="find" name="where" aria-label="Find jobs" placeholder="Find jobs: id, task, error, queue:mail …" autocomplete="off" spellcheck=${false} maxlength="2000" /><kbd>/</kbd></form>
+    <form class="find" role="search" aria-label="Find jobs anywhere" onSubmit=${find}><${Icon} name="search" /><input id="find" name="where" aria-label="Find jobs" placeholder="Find jobs: id, task, error, queue:mail …" autocomplete="off" spellcheck=${false} maxlength="2000" /><kbd>/</kbd></form>
     <${Live} />
     <button type="button" class="plain zone" aria-label=${`Times are ${hours === "utc" ? "UTC" : "local"}, change`} title="Time zone" onClick=${() => zone.set(hours === "utc" ? "local" : "utc")}>${hours === "utc" ? "UTC" : "local"}</button>
     <button type="button" class="plain" aria-label=${shade === "dark" ? "Light theme" : "Dark theme"} title="Theme (t)" onClick=${toggle}><${Icon} name=${shade === "dark" ? "sun" : "moon"} /></button>

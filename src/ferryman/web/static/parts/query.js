@@ -46,7 +46,7 @@ export function Query({ where, known, error, onWhere }) {
       event.stopPropagation();
     }
   };
-  return html`<form class="query" role="search" onSubmit=${submit}>
+  return html`<form class="query" role="search" aria-label="Filter this list" onSubmit=${submit}>
     <${Icon} name="search" />
     <input id="where" ref=${field} value=${text} onInput=${typed} onKeyDown=${keys} onClick=${(event) => setAt(event.target.selectionStart)} onBlur=${close}
       role="combobox" aria-label="Filter jobs" aria-expanded=${open} aria-controls=${`${id}-l`} aria-autocomplete="list" aria-invalid=${Boolean(error)}

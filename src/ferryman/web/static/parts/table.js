@@ -13,7 +13,7 @@ export function Table({ label, columns, rows, keyOf, empty, initial = null, rowC
     order.current = [];
     setSort(sort?.key === column.key ? { key: column.key, down: !sort.down } : { key: column.key, down: column.kind === "num" });
   };
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${`${label}, table`}
       onPointerEnter=${() => setHeld(true)} onPointerLeave=${() => setHeld(false)}
       onFocusIn=${() => setHeld(true)} onFocusOut=${() => setHeld(false)}>
     <table><thead><tr>${columns.map((column) => html`<th key=${column.key} scope="col" class=${column.kind}

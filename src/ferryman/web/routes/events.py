@@ -1,0 +1,31 @@
+"""What changes, as it changes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Header
+from fastapi.responses import StreamingResponse
+
+from ferryman.web.guard import Here
+from ferryman.web.routes.names import guarded_router
+
+router = guarded_router("events")
+
+
+@router.get(
+    "/v1/events",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
+async def events(
+    here: Here, last_event_id: Annotated[str | None, Header(max_length=100)] = None
+) -> StreamingResponse:
+    """Server-sent events `change`: which queues have changed, and the store as it is now.
+
+    `{"at", "queues", "overview", "outage"}`, at most four a second; a comment every 15 s.
+    With `Last-Event-ID`, all that changed since then is in the first event.
+    """
+    stream = here.site.feed.stream(last_event_id, here.visitor.queues)
+    headers = {"X-Accel-Buffering": "no"}
+    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)

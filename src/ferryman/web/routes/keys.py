@@ -1,0 +1,52 @@
+"""API keys."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path
+from pydantic import BaseModel, ConfigDict, Field
+
+from ferryman.message import MAX_NAME, MAX_SECONDS
+from ferryman.service import presentation
+from ferryman.service.roles import Role
+from ferryman.web.answers import Json
+from ferryman.web.guard import Here
+from ferryman.web.routes.names import guarded_router
+
+router = guarded_router("access")
+
+
+class NewKey(BaseModel):
+    """`queues` null: all of them; `expires` are seconds."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(min_length=1, max_length=MAX_NAME)
+    role: Role
+    queues: list[str] | None = Field(default=None, min_length=1, max_length=1_000)
+    expires: float | None = Field(default=None, gt=0, le=MAX_SECONDS)
+
+
+@router.get("/v1/keys")
+def keys(here: Here) -> Json:
+    """The API keys that can be used, without their secrets."""
+    return Json({"keys": [presentation.api_key(key) for key in here.site.door.keys.list()]})
+
+
+@router.post("/v1/keys", status_code=201)
+def create_key(here: Here, key: NewKey) -> Json:
+    """Make an API key. Its `secret` is in this answer and nowhere else."""
+    made, secret = here.site.door.keys.create(
+        key.name, key.role, queues=key.queues, expires=key.expires
+    )
+    here.target = made.id
+    return Json({**presentation.api_key(made), "secret": secret}, status_code=201)
+
+
+@router.delete("/v1/keys/{key_id}")
+def revoke_key(
+    here: Here, key_id: Annotated[str, Path(max_length=100, description="The key's id.")]
+) -> Json:
+    """Make a key worthless, within a second on every server."""
+    here.target = key_id
+    return Json(presentation.api_key(here.site.door.keys.revoke(key_id)))

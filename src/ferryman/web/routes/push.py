@@ -1,0 +1,120 @@
+"""Handing over jobs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import quote
+
+from fastapi import Header
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Discriminator, Field, Tag
+
+from ferryman.errors import Conflict, QueueFull
+from ferryman.ids import child_id
+from ferryman.message import MAX_ATTEMPTS, MAX_ID, MAX_NAME, MAX_SECONDS, Message
+from ferryman.service import presentation
+from ferryman.web.answers import Json
+from ferryman.web.guard import Here
+from ferryman.web.problems import Problem, problem_of
+from ferryman.web.routes.names import guarded_router
+
+router = guarded_router("jobs")
+
+MOST: Final = 1_000
+"""Jobs of one request."""
+
+_Seconds = Annotated[float, Field(ge=0, le=MAX_SECONDS)]
+
+
+class NewJob(BaseModel):
+    """A job by its task's name. Durations are seconds; `at` is a moment and excludes `delay`.
+
+    `id` makes the push repeatable; `key` and `unique` prevent a second job; see `ferryman.Options`.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    task: str = Field(max_length=MAX_NAME)
+    payload: Any = None
+    queue: str | None = Field(default=None, max_length=MAX_NAME)
+    priority: int | Literal["high", "normal", "low"] | None = None
+    delay: _Seconds | None = None
+    at: AwareDatetime | None = None
+    expires: _Seconds | None = None
+    key: str | None = Field(default=None, max_length=MAX_ID)
+    unique: Literal["waiting", "unfinished", "replace"] | _Seconds | None = None
+    id: str | None = Field(default=None, max_length=MAX_ID)
+    max_attempts: int | None = Field(default=None, ge=1, le=MAX_ATTEMPTS)
+    timeout: _Seconds | None = None
+    correlation_id: str | None = Field(default=None, max_length=MAX_ID)
+    meta: dict[str, str] | None = None
+    tenant: str | None = Field(default=None, max_length=MAX_NAME)
+
+
+class NewJobs(BaseModel):
+    """Several jobs; each is accepted or refused by itself."""
+
+    model_config = ConfigDict(extra="forbid")
+    jobs: list[NewJob] = Field(min_length=1, max_length=MOST)
+
+
+def _shape(body: Any) -> str:
+    return (
+        "many"
+        if isinstance(body, NewJobs) or (isinstance(body, dict) and "jobs" in body)
+        else "one"
+    )
+
+
+Wanted = Annotated[
+    Annotated[NewJob, Tag("one")] | Annotated[NewJobs, Tag("many")], Discriminator(_shape)
+]
+
+
+@router.post(
+    "/v1/jobs",
+    status_code=201,
+    responses={
+        200: {"description": "All of them were there already."},
+        409: {"description": "An id is taken by another body; the other jobs were accepted."},
+        429: {"description": "A queue is full; Retry-After says when to try again."},
+    },
+)
+def push(
+    here: Here,
+    wanted: Wanted,
+    idempotency_key: Annotated[str | None, Header(min_length=1, max_length=200)] = None,
+) -> Json:
+    """Hand over one job, or several as `{"jobs": [...]}`.
+
+    With `Idempotency-Key` the ids of jobs without one are derived from it: sent again with the
+    same body nothing new is pushed (200); with another body it is refused (409). Where some of
+    several jobs are refused the others are accepted, and the problem's `jobs` tells which.
+    """
+    jobs = [wanted] if isinstance(wanted, NewJob) else wanted.jobs
+    messages = [_message(here, job, idempotency_key, index) for index, job in enumerate(jobs)]
+    pushed = here.control.push_many(messages)
+    here.count = sum(one.status in ("created", "replaced") for one in pushed)
+    here.target = pushed[0].id if len(pushed) == 1 else ""
+    shown = [presentation.pushed(one) for one in pushed]
+    refusal = here.control.refusal(messages, pushed)
+    if refusal is not None:
+        # Those that were accepted are a change, whatever the answer says.
+        here.note("jobs.push")
+        raise _refused(refusal, shown)
+    status = 201 if here.count else 200
+    if isinstance(wanted, NewJobs):
+        return Json({"jobs": shown, "created": here.count}, status_code=status)
+    location = f"{here.root}/v1/jobs/{quote(pushed[0].id, safe='')}"
+    return Json(shown[0], status_code=status, headers={"Location": location})
+
+
+def _message(here: Here, job: NewJob, idempotency_key: str | None, index: int) -> Message:
+    options = job.model_dump(exclude={"task", "payload"}, exclude_none=True)
+    if idempotency_key is not None and job.id is None:
+        options["id"] = child_id(idempotency_key, 1, "idempotency-key", index)
+    return here.control.message(job.task, job.payload, **options)
+
+
+def _refused(error: Conflict | QueueFull, shown: list[dict[str, str]]) -> Problem:
+    problem = problem_of(error)
+    problem.more["jobs"] = shown
+    return problem

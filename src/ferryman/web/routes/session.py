@@ -1,0 +1,47 @@
+"""Sessions of browsers."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from ferryman.web.access.sessions import COOKIE, LENGTH
+from ferryman.web.answers import Json
+from ferryman.web.guard import Here
+from ferryman.web.routes.names import guarded_router
+
+router = guarded_router("access")
+
+
+class Login(BaseModel):
+    """A key, the server's token, or the token of the link that `ferryman serve` prints."""
+
+    model_config = ConfigDict(extra="forbid")
+    token: str = Field(min_length=1, max_length=500)
+
+
+@router.post("/v1/session", status_code=201)
+def log_in(here: Here, request: Request, login: Login) -> Json:
+    """Exchange a token for a session cookie."""
+    address = request.client.host if request.client else "unknown"
+    secret = here.site.door.exchange(login.token, address)
+    answer = Json({"expires_in": int(LENGTH)}, status_code=201)
+    answer.set_cookie(
+        COOKIE,
+        secret,
+        max_age=int(LENGTH),
+        path=request.scope.get("root_path") or "/",
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="strict",
+    )
+    return answer
+
+
+@router.delete("/v1/session", status_code=204)
+def log_out(here: Here, request: Request) -> Response:
+    """End the session."""
+    here.site.door.leave(here.visitor)
+    answer = Response(status_code=204)
+    answer.delete_cookie(COOKIE, path=request.scope.get("root_path") or "/")
+    return answer
