@@ -100,7 +100,7 @@ def _end(job: Job) -> Settlement:
 def planted(strings: list[str]) -> Iterator[Job]:
     """Failed jobs with these strings in every field that people see."""
     for index, text in enumerate(strings):
-        name = _name(text) or f"empty {index}"
+        name = name_of(text) or f"empty {index}"
         at = 1_800_000_000.0 - index
         yield Job(
             id=f"{name}#{index}",
@@ -134,6 +134,6 @@ def planted(strings: list[str]) -> Iterator[Job]:
         )
 
 
-def _name(text: str) -> str:
+def name_of(text: str) -> str:
     """The part of a string that a name may hold."""
     return "".join(c for c in text if c >= " " and not "\x7f" <= c <= "\x9f").strip()[:200]

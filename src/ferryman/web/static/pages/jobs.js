@@ -1,4 +1,4 @@
-import { html, useEffect, useMemo, useRef, useState } from "../html.js";
+import { html, useEffect, useMemo, useState } from "../html.js";
 import { useData } from "../data.js";
 import { valuesOf, withTerm } from "../filter.js";
 import { useKeys } from "../keys.js";
@@ -24,10 +24,8 @@ export function Jobs({ query }) {
   const seen = useSignal(overview);
   const asked = useData("jobs", { where, after, limit: PAGE }, { live: !after, beat: after ? 0 : 3 });
   const counts = useData("jobs/counts", { where: withTerm(where, "state", []) }, { every: 3 });
-  const before = useRef(null);
-  if (asked.data) before.current = asked.data;
-  const page = asked.data ?? (asked.error ? null : before.current);
-  const { rows, fresh, gone, show } = useStill(asked.data ?? page, `${where}\n${after}`);
+  const page = asked.data;
+  const { rows, fresh, gone, show } = useStill(page, `${where}\n${after}`);
   const selection = useSelection(rows);
   const known = useMemo(() => knownFrom(seen, rows), [seen, rows.length, where]);
   const find = (next) => go(["jobs"], { where: next });
@@ -41,8 +39,8 @@ export function Jobs({ query }) {
     ${asked.error && asked.error.status !== 422 && asked.error.status !== 400 && !page ? html`<${Trouble} error=${asked.error} />` : ""}
     <${Card}>
       ${(fresh > 0 || gone.size > 0) && html`<div class="fresh"><button type="button" class="pill" onClick=${show}>${fresh > 0 ? `${fresh >= PAGE ? `${PAGE}+` : fresh} new, show` : "Show the list as it is now"}</button></div>`}
-      ${rows.length ? html`<${JobRows} rows=${rows} gone=${gone} selection=${selection} />` : page && !asked.error && html`<${Nothing} where=${where} />`}
-      ${!page && !asked.error && html`<p class="quiet loading" role="status">Loading jobs…</p>`}
+      ${rows.length && !(asked.error && !page) ? html`<${JobRows} rows=${rows} gone=${gone} selection=${selection} />` : page && !asked.error && html`<${Nothing} where=${where} />`}
+      ${asked.loading && html`<p class="quiet loading" role="status">Loading jobs…</p>`}
       ${page && html`<${Pager} next=${page.next} first=${!after} onNext=${() => go(["jobs"], { where, after: page.next })} onFirst=${() => find(where)} />`}
     </${Card}>
     <${Elsewhere} where=${where} />`;

@@ -15,7 +15,8 @@ export function useStill(page, key) {
     // An empty list has no rows that could move.
     if (page && (!current || !held.ids.length)) take();
   }, [page, key]);
-  if (!page) return { rows: [], fresh: 0, gone: new Set(), show: take, waiting: true };
+  // Until the first answer to another question, the rows of the one before.
+  if (!page) return { rows: held.ids.map((id) => held.jobs.get(id)), fresh: 0, gone: new Set(), show: take };
   if (!current) return { rows: page.jobs, fresh: 0, gone: new Set(), show: take };
   const now = new Map(page.jobs.map((job) => [job.id, job]));
   const fresh = page.jobs.filter((job) => !held.jobs.has(job.id)).length;
