@@ -65,6 +65,7 @@ def test_a_queue_shows_every_state_even_at_zero(ferry: Ferry, insights: Insights
         "paused": False,
         "ready": 1,
         "scheduled": 0,
+        "oldest_ready": 0,
         "states": {**dict.fromkeys(map(str, State), 0), "pending": 1},
     }
 

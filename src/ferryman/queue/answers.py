@@ -61,12 +61,19 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class QueueCounts:
-    """Jobs of one queue by state. `scheduled` of the pending ones are not due yet."""
+    """Jobs of one queue by state. `scheduled` of the pending ones are not due yet.
+
+    `oldest_ready`: for how many seconds the job that stands longest in line has been due; None if
+    none is, or if the store cannot tell (one without `Capabilities.browse`). A job that joined the
+    line again, by a resume say, may count from then, and one past its deadline not at all.
+    """
 
     queue: str
     states: Mapping[State, int]
     scheduled: int = 0
     paused: bool = False
+    # It grows by itself: two counts between which nothing happened are equal.
+    oldest_ready: float | None = field(default=None, compare=False)
 
     @property
     def ready(self) -> int:

@@ -14,6 +14,7 @@ from ferryman.flow.rates import RATE_CELLS
 from ferryman.flow.timetable import Timetable
 from ferryman.job import State
 from ferryman.queue.diagnosis import Quarantining
+from ferryman.service.history import MOST_HOURS, history
 from ferryman.service.limits import BreakerRow, PermitRow, RateRow
 from ferryman.service.search import Counted, Search
 from ferryman.service.workers import WorkerRow
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ferryman.queue.answers import Cell, Page, QueueCounts
     from ferryman.queue.contract import Backend
     from ferryman.queue.diagnosis import Trouble
+    from ferryman.service.history import Bucket
     from ferryman.service.search import Found
 
 MAX_PAGE: Final = 1_000
@@ -187,6 +189,12 @@ class Insights:
                 "logs of their workers"
             )
         return self._backend.read_cells(prefix)
+
+    def history(self, queue: str | None = None, hours: int = MOST_HOURS) -> Sequence[Bucket]:
+        """What workers have ended over the last `hours`, of one queue or of all."""
+        if queue is not None and not self._may_see(queue):
+            raise QueueNotFound(queue, sorted(self._only or ()))
+        return history(self._backend, self._only if queue is None else {queue}, hours)
 
     def schedules(self) -> Sequence[Entry]:
         """The schedules that workers have declared, by name."""

@@ -53,6 +53,7 @@ class EventLog:
             "job.cancelled": self._job_ended(logging.INFO, "job cancelled"),
             "job.paused": self._job_ended(logging.INFO, "job paused"),
             "job.lost": self._job_ended(logging.WARNING, "lease lost, nothing was recorded"),
+            "job.stale": self._job_stale,
             "job.timed_out": self._job_timed_out,
             "job.reaped": self._job_reaped,
             "backend.unavailable": self._backend_unavailable,
@@ -148,6 +149,10 @@ class EventLog:
         # Given back by drain or snooze is routine; a job that nobody here can run is not.
         level = logging.INFO if event["error"] is None else logging.WARNING
         self._job_ended(level, "job given back")(event)
+
+    def _job_stale(self, event: Event) -> None:
+        text = "a late end was refused, the lease is no longer this worker's"
+        _log(JOBS, logging.DEBUG, event.name, text, self._claim(event))
 
     def _job_timed_out(self, event: Event) -> None:
         fields = {**self._claim(event), "timeout": event["seconds"]}

@@ -20,9 +20,11 @@ from ferryman.web.routes import (
     bulk,
     events,
     health,
+    history,
     jobs,
     keys,
     me,
+    metrics,
     push,
     queues,
     runs,
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
 ROUTERS: Final[Sequence[APIRouter]] = (
     health.router,
+    history.router,
+    metrics.router,
     me.router,
     queues.router,
     jobs.router,
@@ -78,6 +82,7 @@ def asgi(
             token=token,
             environment=environment,
             rate=rate,
+            events=store.events,
         )
     else:
         backend = open_store(store, create=True) if isinstance(store, str) else store

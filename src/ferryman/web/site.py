@@ -10,9 +10,11 @@ from ferryman.service.bulk_runner import BulkRunner
 from ferryman.service.control import Control
 from ferryman.service.insights import Insights
 from ferryman.web.access.door import Door, check_role
+from ferryman.web.exposition import Exposition
 from ferryman.web.feed import Feed
 
 if TYPE_CHECKING:
+    from ferryman.events import Events
     from ferryman.flow.capacity import Capacities
     from ferryman.queue.contract import Backend
     from ferryman.service.roles import Role
@@ -32,8 +34,10 @@ class Site:
         token: str | None,
         environment: str | None,
         rate: float,
+        events: Events | None = None,
     ) -> None:
         self.backend = backend
+        self.metrics = Exposition(backend, events)
         self.tasks = tasks
         self.capacities = capacities
         self.environment = environment

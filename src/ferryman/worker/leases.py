@@ -63,7 +63,7 @@ class LeaseKeeper(Loop):
             self._turn += 1
             turn = self._turn
             self._unanswered.add(turn)
-        before = self._monotonic()
+        before = self.monotonic()
         jobs: Sequence[Job] = ()
         answered = False
         try:
@@ -83,7 +83,7 @@ class LeaseKeeper(Loop):
         with self._lock:
             self._unanswered.discard(turn)
             if not answered:
-                self._doubtful_until = self._monotonic() + self.lease
+                self._doubtful_until = self.monotonic() + self.lease
             self.made += len(claims)
             for claim in claims:
                 self._held[claim] = None
@@ -112,13 +112,13 @@ class LeaseKeeper(Loop):
     def report_soon(self) -> None:
         """Something was reported: store it within a second, together with what follows."""
         if self._report_at is None:
-            self._report_at = self._monotonic() + min(REPORT_WITHIN, self.lease / 6)
+            self._report_at = self.monotonic() + min(REPORT_WITHIN, self.lease / 6)
             self.wake()
 
     def turn(self) -> float:
-        if self._monotonic() >= self._due():
+        if self.monotonic() >= self._due():
             self.beat()
-        return max(0.0, self._due() - self._monotonic())
+        return max(0.0, self._due() - self.monotonic())
 
     def _due(self) -> float:
         report_at = self._report_at
@@ -131,7 +131,7 @@ class LeaseKeeper(Loop):
             claims = list(self._held)
             # Polls still under way may have claimed jobs that we do not know of yet.
             answered = min(self._unanswered, default=self._turn + 1) - 1
-        now = self._monotonic()
+        now = self.monotonic()
         if not claims and now >= self._doubtful_until:
             self._next_beat = now + self.lease / 3
             return
@@ -139,7 +139,7 @@ class LeaseKeeper(Loop):
 
     def beat_one(self, claim: Claim, checkpoint: str) -> bool:
         """Store a checkpoint now; whether the lease still holds."""
-        before = self._monotonic()
+        before = self.monotonic()
         beat = claim.beat(checkpoint)
         try:
             pulses = self._backend.heartbeat(self.worker, [beat], lease=self.lease)
@@ -159,7 +159,7 @@ class LeaseKeeper(Loop):
         return receipt
 
     def _send(self, claims: Sequence[Claim], answered: int) -> None:
-        before = self._monotonic()
+        before = self.monotonic()
         beats: list[Beat] = [claim.beat() for claim in claims]
         try:
             pulses = self._backend.heartbeat(
@@ -169,7 +169,7 @@ class LeaseKeeper(Loop):
             for claim, beat in zip(claims, beats, strict=True):
                 claim.untake(beat)
             self._distrust(claims)
-            self._doubtful_until = self._monotonic() + self.lease
+            self._doubtful_until = self.monotonic() + self.lease
             raise
         self._next_beat = before + self.lease / 3
         self._hear(claims, pulses, before)
@@ -189,10 +189,10 @@ class LeaseKeeper(Loop):
 
     def _distrust(self, claims: Sequence[Claim]) -> None:
         """Without an answer, a worker stops believing before the store does."""
-        now = self._monotonic()
+        now = self.monotonic()
         for claim in claims:
             if now > claim.trusted_until and not claim.ended:
                 claim.stop("lost")
 
-    def _monotonic(self) -> float:
+    def monotonic(self) -> float:
         return self._backend.clock.monotonic()

@@ -13,6 +13,7 @@ from ferryman.queue.settlement import Settlement
 from ferryman.tasks.aio import AsyncQueue
 from ferryman.tasks.conversion import encode_result
 from ferryman.tasks.options import DEFAULT_TIMEOUT
+from ferryman.worker.ends import tell_end
 from ferryman.worker.leases import LeaseKeeper
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class Queue(AsyncQueue):
             claims = keeper.poll({self.name: batch_size})
         for claim in claims:
             claim.deadline = keeper.deadline(claim.job.timeout)
+            claim.started = keeper.monotonic()
+            self._owner.events.emit("job.started", job=claim.job, worker=keeper.worker)
         return [claim.job for claim in claims]
 
     def ack(self, job: Job, result: Any = None) -> None:
@@ -113,6 +116,8 @@ class Queue(AsyncQueue):
         if claim is not None:
             claim.end()
             keeper.drop([claim])
+            claim.seconds = keeper.monotonic() - (claim.started or 0.0)
+            tell_end(self._owner.events, keeper.worker, claim, settlement, receipt)
         if not receipt.applied:
             raise LeaseLost(job.id, job.fence)
 
@@ -138,10 +143,10 @@ class _TimedKeeper(LeaseKeeper):
     """Lets go of jobs whose holder seems to have forgotten them."""
 
     def deadline(self, timeout: float | None) -> float:
-        return self._monotonic() + (DEFAULT_TIMEOUT if timeout is None else timeout)
+        return self.monotonic() + (DEFAULT_TIMEOUT if timeout is None else timeout)
 
     def beat(self) -> None:
-        now = self._monotonic()
+        now = self.monotonic()
         for claim in self.held:
             if claim.deadline is not None and now > claim.deadline and claim.end():
                 self._let_go(claim)

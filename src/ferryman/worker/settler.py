@@ -8,9 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ferryman.errors import BackendError
-from ferryman.job import State
-from ferryman.lifecycle import Verdict
 from ferryman.queue.settlement import Receipt
+from ferryman.worker.ends import tell_end
 from ferryman.worker.loop import Loop
 
 if TYPE_CHECKING:
@@ -21,18 +20,12 @@ if TYPE_CHECKING:
     from ferryman.queue.settlement import Settlement
     from ferryman.worker.claim import Claim
     from ferryman.worker.leases import LeaseKeeper
+    from ferryman.worker.rollup import Rollup
 
 BATCH = 500
 ENOUGH = 250
 LINGER = 0.012
 """Under load an end waits at most this many seconds for others to travel with."""
-
-_EVENTS = {
-    State.COMPLETED: "job.completed",
-    State.FAILED: "job.failed",
-    State.CANCELLED: "job.cancelled",
-    State.PAUSED: "job.paused",
-}
 
 
 class Settler(Loop):
@@ -53,9 +46,11 @@ class Settler(Loop):
         died: Callable[[str, BaseException], None],
         *,
         settled: Callable[[Iterable[Claim]], None] | None = None,
+        rollup: Rollup | None = None,
     ) -> None:
         super().__init__(events, died)
         self._settled = settled
+        self._rollup = rollup
         self._backend = backend
         self._keeper = keeper
         self._loaded = loaded
@@ -122,9 +117,11 @@ class Settler(Loop):
         if not self._waiting:
             with self._empty:
                 self._empty.notify_all()
+        if self._rollup is not None:
+            self._rollup.add(batch, receipts)
         if self._events.heard:
             for (claim, settlement), receipt in zip(batch, receipts, strict=True):
-                self._tell(claim, settlement, receipt)
+                tell_end(self._events, self._keeper.worker, claim, settlement, receipt)
 
     def _settle(self, settlements: Sequence[Settlement]) -> Sequence[Receipt]:
         try:
@@ -137,21 +134,3 @@ class Settler(Loop):
                 return [self._settle([settlement])[0] for settlement in settlements]
             self._events.emit("job.unsettled", settlement=settlements[0], error=error)
             return [Receipt(settlements[0].job_id, applied=False)]
-
-    def _tell(self, claim: Claim, settlement: Settlement, receipt: Receipt) -> None:
-        if not receipt.applied:
-            if not claim.told_lost:
-                self._events.emit("job.lost", job=claim.job, worker=self._keeper.worker)
-            return
-        name = _EVENTS.get(receipt.state or State.PENDING)
-        if name is None:
-            name = "job.retried" if settlement.verdict is Verdict.NACK else "job.returned"
-        if self._events.wanted(name):
-            self._events.emit(
-                name,
-                job=claim.job,
-                state=receipt.state,
-                error=settlement.error,
-                delay=settlement.delay,
-                worker=self._keeper.worker,
-            )

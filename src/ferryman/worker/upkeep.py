@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from ferryman.events import Events
     from ferryman.flow.capacity import Capacities
     from ferryman.queue.contract import Backend
+    from ferryman.worker.rollup import Rollup
 
 PRUNE_EVERY = 600.0
+ROLLUP_EVERY = 10.0
 WORKER_CELLS = "worker/"
 
 
@@ -35,6 +37,7 @@ class Upkeep(Loop):
         history: float | None,
         row: Callable[[], Mapping[str, Any]],
         capacities: Capacities | None,
+        rollup: Rollup | None,
         events: Events,
         died: Callable[[str, BaseException], None],
     ) -> None:
@@ -46,7 +49,9 @@ class Upkeep(Loop):
         self._history = history
         self._row = row
         self._capacities = capacities
+        self._rollup = rollup
         self._next_row = 0.0
+        self._next_rollup = 0.0
         self._next_prune = 0.0
 
     def turn(self) -> float:
@@ -54,6 +59,9 @@ class Upkeep(Loop):
         if now >= self._next_row:
             self._show()
             self._next_row = now + self._row_every
+        if self._rollup is not None and now >= self._next_rollup:
+            self._rollup.write()
+            self._next_rollup = now + max(ROLLUP_EVERY, self._row_every)
         self.reap()
         if self._capacities is not None:
             self._capacities.watch(self._backend)
@@ -65,6 +73,8 @@ class Upkeep(Loop):
     def reap(self) -> None:
         """Return expired leases until none is left."""
         while reaped := self._backend.reap():
+            if self._rollup is not None:
+                self._rollup.add_reaped(reaped)
             for job in reaped:
                 self._events.emit("job.reaped", reaped=job, worker=self._worker)
 
@@ -79,6 +89,8 @@ class Upkeep(Loop):
     def leave(self) -> None:
         """Take this worker's row away; in an outage it is left to its ttl."""
         with contextlib.suppress(BackendError):
+            if self._rollup is not None:
+                self._rollup.write()
             self._write(None)
 
     def _show(self) -> None:

@@ -21,6 +21,7 @@ from ferryman.worker.orders import Orders
 from ferryman.worker.parent import is_child
 from ferryman.worker.poller import Poller
 from ferryman.worker.processes import Processes
+from ferryman.worker.rollup import Rollup
 from ferryman.worker.scheduler import Scheduler
 from ferryman.worker.score import Score
 from ferryman.worker.settings import Settings
@@ -123,6 +124,7 @@ class Worker:
             died=died,
         )
         settled = None if self._gates is None else self._gates.left
+        rollup = Rollup(backend, self.id) if backend.capabilities.cells else None
         self._batches = Batches(
             self._executor,
             self._gates,
@@ -131,7 +133,9 @@ class Worker:
             end=self._end,
             died=died,
         )
-        self._settler = Settler(backend, self._keeper, self._loaded, events, died, settled=settled)
+        self._settler = Settler(
+            backend, self._keeper, self._loaded, events, died, settled=settled, rollup=rollup
+        )
         self._poller = Poller(
             backend,
             self._keeper,
@@ -170,6 +174,7 @@ class Worker:
             history=self.settings.history,
             row=self._row,
             capacities=self._capacities,
+            rollup=rollup,
             events=events,
             died=died,
         )
@@ -298,6 +303,7 @@ class Worker:
         if self._gates is not None:
             settlement = self._gates.judge(claim, settlement)
         if claim.end():
+            claim.seconds = seconds
             self._settler.add(claim, settlement)
             self._events.emit("job.timed_out", job=claim.job, worker=self.id, seconds=seconds)
         claim.stop("timeout")

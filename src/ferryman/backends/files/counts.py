@@ -8,6 +8,7 @@ from ferryman.backends.files.document import Unreadable
 from ferryman.backends.files.hints import parse_bucket
 from ferryman.backends.files.line import facts_of
 from ferryman.backends.files.names import name_of
+from ferryman.backends.files.oldest import oldest_ready
 from ferryman.backends.files.reading import find_in
 from ferryman.errors import Unsupported
 from ferryman.job import State
@@ -42,7 +43,7 @@ def depth(desk: Desk, queue: str, most: int, tenant: str | None = None) -> int:
         )
     store = desk.store
     leased = {place.name for place in desk.index.all() if place.queue == queue}
-    return min(most, _pending(store, store.folders(queue), leased)[0])
+    return min(most, len(_pending(store, store.folders(queue), leased)[0]))
 
 
 def _count(store: Store, queue: str, leased: set[str], now: float) -> QueueCounts:
@@ -51,16 +52,19 @@ def _count(store: Store, queue: str, leased: set[str], now: float) -> QueueCount
         state: sum(1 for name in store.disk.names(folder) or () if name.endswith(".json"))
         for state, folder in folders.ends.items()
     }
-    states[State.PENDING], unfinished = _pending(store, folders, leased)
+    waiting, unfinished = _pending(store, folders, leased)
+    states[State.PENDING] = len(waiting)
     states |= unfinished
     scheduled = _scheduled(store, folders, now) if states[State.PENDING] else 0
     stopped = store.disk.exists(folders.paused)
     present = {state: number for state, number in states.items() if number}
-    return QueueCounts(queue, present, scheduled, stopped)
+    since = oldest_ready(store, folders, waiting, now) if waiting else None
+    age = None if since is None else max(0.0, now - since)
+    return QueueCounts(queue, present, scheduled, stopped, age)
 
 
-def _pending(store: Store, folders: Folders, leased: set[str]) -> tuple[int, dict[State, int]]:
-    """How many jobs are pending, and how many are unfinished otherwise."""
+def _pending(store: Store, folders: Folders, leased: set[str]) -> tuple[set[str], dict[State, int]]:
+    """The names of pending jobs, and how many are unfinished otherwise."""
     waiting = set(store.disk.names(folders.pending) or ())
     unfinished: dict[State, int] = {State.PROCESSING: 0, State.PAUSED: 0}
     paused = set(store.disk.names(folders.paused_jobs) or ())
@@ -71,7 +75,7 @@ def _pending(store: Store, folders: Folders, leased: set[str]) -> tuple[int, dic
             waiting.discard(name)
         elif state is None or state.terminal:
             waiting.discard(name)
-    return len(waiting), unfinished
+    return waiting, unfinished
 
 
 def _state(store: Store, folders: Folders, name: str) -> State | None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from heapq import heapify, heappop, heappush
-from itertools import count, islice
+from itertools import chain, count, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ferryman.backends.memory.row import Row
 
 # What it is ordered by, a number that makes it unique, and the row (None once it was dropped).
@@ -69,6 +72,13 @@ class Heap:
             self._dropped -= 1
         firsts = [*entries[:1], *islice(in_order, 1)]
         return min(firsts, default=None)
+
+    def least(self, number: int) -> float | None:
+        """The smallest of one of the numbers by which rows were added."""
+        entries: Iterable[Entry] = chain(self._entries, self._in_order)
+        if self._dropped:
+            entries = (entry for entry in entries if entry[-1] is not None)
+        return min(map(itemgetter(number), entries), default=None)
 
     def pop(self) -> Row | None:
         """Remove the smallest row."""

@@ -99,7 +99,9 @@ class Line:
         """The counters, which are maintained and never recounted."""
         self._promote(now)
         states = {state: number for state, number in self.counts.items() if number}
-        return QueueCounts(self.name, states, len(self._scheduled), self.paused)
+        since = [at for heap in self._heaps(()) if (at := heap.least(2)) is not None]
+        age = max(0.0, now - min(since)) if since else None
+        return QueueCounts(self.name, states, len(self._scheduled), self.paused, age)
 
     def _heaps(self, skip_tasks: Collection[str]) -> list[Heap]:
         for task in [task for task, heap in self._ready.items() if not heap]:

@@ -60,9 +60,10 @@ def snapshot(database: Database) -> Snapshot:
     """The unfinished jobs counted, the finished ones from their counters, at one moment."""
     states: defaultdict[str, dict[State, int]] = defaultdict(dict)
     scheduled: dict[str, int] = {}
+    since: dict[str, float] = {}
     paused: set[str] = set()
     at = 0.0
-    for queue, state, n, not_due in database.read("counts", {"now": database.given_now}):
+    for queue, state, n, not_due, ready_at in database.read("counts", {"now": database.given_now}):
         if queue is None:
             at = float(state)
         elif state == "queue":
@@ -71,10 +72,18 @@ def snapshot(database: Database) -> Snapshot:
             counts = states[queue]
             counts[STATES[state]] = counts.get(STATES[state], 0) + n
             scheduled[queue] = scheduled.get(queue, 0) + not_due
+            if ready_at is not None:
+                since[queue] = min(ready_at, since.get(queue, ready_at))
     return Snapshot(
         at,
         {
-            queue: QueueCounts(queue, states[queue], scheduled.get(queue, 0), queue in paused)
+            queue: QueueCounts(
+                queue,
+                states[queue],
+                scheduled.get(queue, 0),
+                queue in paused,
+                max(0.0, at - since[queue]) if queue in since else None,
+            )
             for queue in sorted(paused | states.keys())
         },
     )

@@ -12,13 +12,14 @@ from ferryman.backends.sqlite.filtering import DIALECT
 from ferryman.backends.sqlite.narrow import narrow
 from ferryman.backends.sqlite.transaction import SQL
 from ferryman.errors import InvalidFilter
+from ferryman.job import State
 from ferryman.queue.answers import Page, QueueCounts, Snapshot
 
 if TYPE_CHECKING:
     import sqlite3
 
     from ferryman.filter import Filter
-    from ferryman.job import Job, State
+    from ferryman.job import Job
 
 _BEYOND: Final = 1 << 62
 
@@ -52,19 +53,29 @@ def snapshot(connection: sqlite3.Connection, now: float) -> Snapshot:
     paused = {queue for (queue,) in connection.execute(SQL["paused_queues"])}
     states: defaultdict[str, dict[State, int]] = defaultdict(dict)
     scheduled: dict[str, int] = {}
+    ages: dict[str, float | None] = {}
     for queue, state, n in connection.execute(SQL["counts"]).fetchall():
         if state == SCHEDULED:
             (due,) = connection.execute(SQL["due"], {"queue": queue, "now": now}).fetchone()
             scheduled[queue] = n - due
         else:
             states[queue][STATES[state]] = n
+            if state == State.PENDING:
+                ages[queue] = _oldest_ready(connection, queue, now)
     return Snapshot(
         now,
         {
-            queue: QueueCounts(queue, states[queue], scheduled.get(queue, 0), queue in paused)
+            queue: QueueCounts(
+                queue, states[queue], scheduled.get(queue, 0), queue in paused, ages.get(queue)
+            )
             for queue in sorted(paused | states.keys())
         },
     )
+
+
+def _oldest_ready(connection: sqlite3.Connection, queue: str, now: float) -> float | None:
+    [since] = connection.execute(SQL["oldest_ready"], {"queue": queue, "now": now}).fetchone()
+    return None if since is None else max(0.0, now - since)
 
 
 def _seq(after: str | None) -> int:

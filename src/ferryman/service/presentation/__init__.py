@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ferryman.service.presentation.access import api_key, audit, bulk_act
 from ferryman.service.presentation.flow import breaker, permit, rate, schedule
+from ferryman.service.presentation.history import history
 from ferryman.service.presentation.jobs import (
     acted,
     bulk,
@@ -50,6 +51,7 @@ __all__ = [
     "failures",
     "finding",
     "found",
+    "history",
     "job_summary",
     "job_whole",
     "logs",

@@ -35,12 +35,18 @@ def overview(seen: Overview) -> dict[str, Any]:
 
 
 def queue(counts: QueueCounts) -> dict[str, Any]:
-    """`paused` is the queue's own; `ready` and `scheduled` make up its pending jobs."""
+    """`paused` is the queue's own; `ready` and `scheduled` make up its pending jobs.
+
+    `oldest_ready`: whole seconds for which the oldest ready job has been due, null if none is, or
+    if the store cannot tell.
+    """
+    oldest = counts.oldest_ready
     return {
         "queue": counts.queue,
         "paused": counts.paused,
         "ready": counts.ready,
         "scheduled": counts.scheduled,
+        "oldest_ready": None if oldest is None else int(oldest),
         "states": {str(state): counts.states.get(state, 0) for state in State},
     }
 

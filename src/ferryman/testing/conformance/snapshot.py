@@ -22,7 +22,7 @@ from ferryman.testing.conformance.given import (
     settle,
     several,
 )
-from ferryman.testing.conformance.store import Store
+from ferryman.testing.conformance.store import Store, needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +57,48 @@ class Counts(Store):
         counts = backend.snapshot().queues["mail"]
         assert (counts.states[State.PENDING], counts.scheduled, counts.ready) == (5, 2, 3)
         assert (counts.total, counts.paused) == (5, False)
+
+    def test_the_oldest_ready_job_tells_how_long_it_has_been_due(
+        self, backend: Backend, clock: FakeClock
+    ) -> None:
+        pushed(backend, priority=-10)
+        clock.advance(200)
+        pushed(backend, task="other")
+        pushed(backend, priority=10)
+        pushed(backend, delay=60)
+        pushed(backend, queue="other", delay=30)
+        clock.advance(40)
+        pushed(backend, queue="later", delay=30)
+        assert ages(backend) == {"mail": 240, "other": 10, "later": None}
+
+    def test_a_job_that_was_claimed_or_ended_is_not_the_oldest_ready_one(
+        self, backend: Backend, clock: FakeClock
+    ) -> None:
+        for _ in range(4):
+            pushed(backend)
+            clock.advance(100)
+        settle(backend, ack(claims(backend, 1)[0]))
+        [running] = claims(backend, 1)
+        assert ages(backend) == {"mail": 200}
+        settle(backend, nack(running, delay=30))
+        backend.cancel([job.id for job in backend.list(Filter(), limit=2).jobs])
+        assert ages(backend) == {"mail": None}
+        clock.advance(50)
+        assert ages(backend) == {"mail": 20}
+
+    def test_the_oldest_ready_job_may_be_of_any_tenant(
+        self, backend: Backend, clock: FakeClock
+    ) -> None:
+        needs(backend, "tenants")
+        for tenant in ("ana", "bo", None):
+            several(backend, 2, tenant=tenant)
+            pushed(backend, tenant=tenant, priority=10, delay=20)
+            clock.advance(100)
+        claims(backend, 6)
+        clock.advance(100)
+        assert ages(backend) == {"mail": 400}
+        claims(backend, 2)
+        assert ages(backend) == {"mail": 300}
 
     def test_a_job_that_waits_for_its_next_attempt_is_scheduled(self, backend: Backend) -> None:
         settle(backend, nack(claimed(backend), delay=60))
@@ -117,6 +159,14 @@ class Counts(Store):
         backend.reap()
         backend.prune(older_than=DAY)
         assert counted(backend) == recount(backend)
+
+
+def ages(backend: Backend) -> dict[str, float | None]:
+    """Seconds for which the oldest ready job of each queue has been due."""
+    return {
+        queue: None if counts.oldest_ready is None else round(counts.oldest_ready, 3)
+        for queue, counts in backend.snapshot().queues.items()
+    }
 
 
 def counted(backend: Backend) -> Counter[tuple[str, str]]:
