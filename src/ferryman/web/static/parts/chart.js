@@ -17,9 +17,10 @@ export function Chart({ title, at, series, bars = false, log = false, unit = Str
 
   useEffect(() => {
     if (!some || table) return undefined;
-    const plot = draw(box.current, { at, series, bars, log, unit });
-    const watch = new ResizeObserver(() => plot.setSize({ width: box.current.clientWidth, height: HEIGHT }));
-    watch.observe(box.current);
+    const place = box.current;
+    const plot = draw(place, { at, series, bars, log, unit });
+    const watch = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: HEIGHT }));
+    watch.observe(place);
     return () => (watch.disconnect(), plot.destroy());
   }, [key, shade, hours, some, table]);
 
