@@ -48,8 +48,15 @@ class Client:
         return self.send("DELETE", path)
 
     def send(
-        self, method: str, path: str, *, query: dict[str, Any] | None = None, body: Any = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: dict[str, Any] | None = None,
+        body: Any = None,
+        read: bool = True,
     ) -> Answer:
+        """`read` False is for streams without an end: only what comes before the body."""
         given = {name: value for name, value in (query or {}).items() if value is not None}
         target = self.base + path + (f"?{urlencode(given)}" if given else "")
         headers = dict(self.headers)
@@ -62,7 +69,7 @@ class Client:
         try:
             connection.request(method, target, data, headers)
             response = connection.getresponse()
-            text = response.read().decode()
+            text = response.read().decode() if read else ""
             found = {name.lower(): value for name, value in response.getheaders()}
             return Answer(response.status, found, text)
         finally:
@@ -72,3 +79,34 @@ class Client:
 def part(name: str) -> str:
     """A name as one part of a path."""
     return quote(name, safe="")
+
+
+class Stream:
+    """A stream of server-sent events, read one by one."""
+
+    def __init__(self, client: Client, path: str = "/v1/events", **headers: str) -> None:
+        self._connection = HTTPConnection("127.0.0.1", client.port, timeout=30)
+        self._connection.request("GET", client.base + path, headers=client.using(**headers).headers)
+        self.response = self._connection.getresponse()
+
+    def next(self) -> tuple[str, Any]:
+        """The id and the data of the next event; comments are passed over."""
+        fields: dict[str, str] = {}
+        while True:
+            line = self.response.readline().decode()
+            assert line, "the stream has ended"
+            name, _, value = line.strip().partition(": ")
+            if name:
+                fields[name] = value
+            elif "data" in fields:
+                return fields["id"], json.loads(fields["data"])
+            else:
+                fields = {}
+
+    def rest(self) -> bytes:
+        """All that comes until the server ends it."""
+        return self.response.read()
+
+    def close(self) -> None:
+        self.response.close()
+        self._connection.close()

@@ -57,6 +57,7 @@ def _meaning(error: BaseException) -> tuple[ExitCode, str]:
         return error.code, error.todo
     # Named here and not imported above: commands that never fail should not pay for them.
     from ferryman.flow.timetable import ScheduleNotFound
+    from ferryman.service.api_keys import KeyNotFound
     from ferryman.service.config import InvalidSetting
     from ferryman.service.insights import QueueNotFound
     from ferryman.service.limits import BreakerNotFound
@@ -71,7 +72,11 @@ def _meaning(error: BaseException) -> tuple[ExitCode, str]:
             "push a job or start a worker to make one, or name another store with --url",
         ),
         (errors.JobNotFound, ExitCode.NOT_FOUND, "`ferryman jobs list` shows what is there"),
-        ((QueueNotFound, BreakerNotFound, ScheduleNotFound), ExitCode.NOT_FOUND, ""),
+        (
+            (QueueNotFound, BreakerNotFound, ScheduleNotFound, KeyNotFound),
+            ExitCode.NOT_FOUND,
+            "",
+        ),
         (RunNotFound, ExitCode.NOT_FOUND, "`ferryman runs list` shows what is there"),
         (
             (

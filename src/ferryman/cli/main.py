@@ -14,6 +14,7 @@ from typer.main import get_command
 # name → module with a Typer `app`, and the line that `ferryman --help` shows
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "work": ("ferryman.cli.work", "Run the jobs of an app until told to stop."),
+    "serve": ("ferryman.cli.serve", "Serve the API over HTTP."),
     "push": ("ferryman.cli.push", "Hand over a job by its task's name."),
     "status": ("ferryman.cli.status", "Show queues and workers."),
     "top": ("ferryman.cli.top", "Watch queues, workers and failures as they change."),
@@ -24,6 +25,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "workers": ("ferryman.cli.workers", "Show the workers of a store."),
     "breakers": ("ferryman.cli.breakers", "List and reset breakers."),
     "rates": ("ferryman.cli.rates", "Show what is left of rates and concurrency."),
+    "keys": ("ferryman.cli.api_keys", "Create, list, revoke API keys."),
     "migrate": ("ferryman.cli.migrate", "Make a store or bring it up to date, or print the SQL."),
     "prune": ("ferryman.cli.prune", "Delete finished jobs that ended long ago."),
     "move": ("ferryman.cli.move", "Move jobs to another store."),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ferryman.flow.timetable import Entry
     from ferryman.queue.answers import QueueCounts
+    from ferryman.service.api_keys import ApiKey
     from ferryman.service.workers import WorkerRow
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
@@ -107,6 +108,23 @@ def worker_lines(workers: Sequence[WorkerRow], now: float) -> list[str]:
                 _slots(row),
             )
             for row in workers
+        ],
+    )
+
+
+def key_table(keys: Sequence[ApiKey], now: float) -> None:
+    put_table(
+        ("ID", "NAME", "ROLE", "QUEUES", "AGE", "EXPIRES IN"),
+        [
+            (
+                key.id,
+                key.name,
+                key.role,
+                "all" if key.queues is None else ",".join(key.queues),
+                span(now - key.created_at),
+                "" if key.expires_at is None else span(key.expires_at - now),
+            )
+            for key in keys
         ],
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import nullcontext
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -23,6 +24,7 @@ from ferryman.worker.patience import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from contextlib import AbstractContextManager
 
     from ferryman.ferry import Ferry
 
@@ -106,6 +108,13 @@ def work(
             help="Run so many whole workers, each with these options, and restart those that die.",
         ),
     ] = 1,
+    web: Annotated[
+        Text,
+        typer.Option(
+            metavar="[HOST:]PORT",
+            help="Serve the API from this process too, like `ferryman serve`.",
+        ),
+    ] = None,
     reload: Annotated[
         bool,
         typer.Option("--reload", help="For development: restart when a file of the app changes."),
@@ -131,10 +140,16 @@ def work(
 
         sources = Sources.of(target) if reload else None
         words = _one_worker(target, {**chosen, "url": url})
+        if web is not None:
+            raise CommandFailed(
+                "--web is for one worker: several cannot listen on one port",
+                "run `ferryman serve` beside them",
+                ExitCode.USAGE,
+            )
         raise typer.Exit(Fleet(words, processes, sources).run())
     end_with_supervisor()
     with load_ferry(target, url) as ferry:
-        raise typer.Exit(_run(ferry, target, config))
+        raise typer.Exit(_run(ferry, target, config, web))
 
 
 def _one_worker(target: str, options: Mapping[str, str | None]) -> list[str]:
@@ -143,7 +158,7 @@ def _one_worker(target: str, options: Mapping[str, str | None]) -> list[str]:
     return ["work", target, *(f"--{name}={text}" for name, text in given.items())]
 
 
-def _run(ferry: Ferry, target: str, config: Config) -> int:
+def _run(ferry: Ferry, target: str, config: Config, web: str | None) -> int:
     if not len(ferry.tasks):
         raise CommandFailed(
             f"{target} has no tasks, so there is nothing to run",
@@ -157,10 +172,21 @@ def _run(ferry: Ferry, target: str, config: Config) -> int:
     handler = configure(config.log_level or "info", cast("LogFormat", config.log_format or "text"))
     stop = EventLog.follow(ferry.events, ferry.backend.clock)
     try:
-        return ferry.worker(slots, config.worker_settings(ferry.lease), app=target).run()
+        worker = ferry.worker(slots, config.worker_settings(ferry.lease), app=target)
+        with _served(ferry, web):
+            return worker.run()
     finally:
         stop()
         handler.flush()
+
+
+def _served(ferry: Ferry, web: str | None) -> AbstractContextManager[object]:
+    """The server beside the worker: it drains when the worker has."""
+    if web is None:
+        return nullcontext()
+    from ferryman.cli.serve import listening_address, web_server
+
+    return web_server(ferry, *listening_address("--web", web))
 
 
 def _check_store(ferry: Ferry) -> None:

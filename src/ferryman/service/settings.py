@@ -25,7 +25,7 @@ _DEFAULTS: Final[Mapping[str, Any]] = {
     "log_level": "info",
     "log_format": "text",
 }
-_NO_SETTINGS: Final = frozenset({"FERRYMAN_DEBUG"})
+_NO_SETTINGS: Final = frozenset({"FERRYMAN_DEBUG", "FERRYMAN_ENVIRONMENT", "FERRYMAN_TOKEN"})
 
 
 @dataclass(frozen=True, slots=True)

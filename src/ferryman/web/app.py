@@ -70,14 +70,15 @@ def asgi(
 ) -> FastAPI:
     """An ASGI application for one store, to be served or mounted under any path.
 
-    From a `Ferry` it takes the tasks too: pushes are then checked, and capacities hold. It is
+    From a `Ferry` it takes the tasks too, if it has any: pushes are then checked, and capacities
+    hold. It is
     closed: visitors need an API key of the store, a session, or `token`, which may do everything.
     `environment` is a label that people see; `rate` is requests a second.
     """
     if isinstance(store, Ferry):
         site = Site(
             store.backend,
-            store.tasks,
+            store.tasks if len(store.tasks) else None,
             store.capacities,
             token=token,
             environment=environment,

@@ -47,7 +47,8 @@ class Guarded(APIRoute):
                 response = await answer(request)
             except Exception as error:
                 return problem_of(error, request_id).answer()
-            _ = visit
+            if self.rule.act and response.status_code < 400:
+                await run_in_threadpool(_note, visit, self.rule.act)
             return response
 
         return guarded

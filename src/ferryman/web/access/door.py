@@ -61,10 +61,10 @@ class Door:
             if request.method not in SAFE:
                 _check_origin(request)
             return NOBODY
-        _slow_down(self._failures.look(address))
         visitor = self._known(request)
         if visitor is None:
-            self._failures.take(address)
+            if "authorization" in request.headers or COOKIE in request.cookies:
+                self._failed(address)
             raise Problem(
                 401,
                 "unauthenticated",
@@ -85,13 +85,12 @@ class Door:
 
     def exchange(self, token: str, address: str) -> str:
         """A session for a token of any kind; its secret. A `Problem` if the token is unknown."""
-        _slow_down(self._failures.look(address))
         with self._lock:
             invited = digest(token) in self._invitations
             self._invitations.discard(digest(token))
         visitor = Visitor("local", Role.ADMIN) if invited else self._bearer(token)
         if visitor is None:
-            self._failures.take(address)
+            self._failed(address)
             raise Problem(
                 401,
                 "unauthenticated",
@@ -106,6 +105,10 @@ class Door:
             self.sessions.close(visitor.session)
             with self._lock:
                 self._remembered.pop(digest(f"session:{visitor.session}"), None)
+
+    def _failed(self, address: str) -> None:
+        # Only after the credential was found wrong: others at the same address have right ones.
+        _slow_down(self._failures.take(address))
 
     def _known(self, request: Request) -> Visitor | None:
         header = request.headers.get("authorization")

@@ -27,19 +27,12 @@ class Pace:
 
     def take(self, name: str) -> float:
         """Spend one; 0, or the seconds until there is one again."""
-        return self._spend(name, 1.0)
-
-    def look(self, name: str) -> float:
-        """Spend none; 0, or the seconds until there is one again."""
-        return self._spend(name, 0.0)
-
-    def _spend(self, name: str, count: float) -> float:
         now = self._monotonic()
         with self._lock:
             left, at = self._buckets.pop(name, (float(self._burst), now))
             left = min(self._burst, left + (now - at) * self._rate)
             missing = 1.0 - left
-            self._buckets[name] = (left if missing > 0 else left - count, now)
+            self._buckets[name] = (left if missing > 0 else left - 1.0, now)
             while len(self._buckets) > MOST_NAMES:
                 self._buckets.popitem(last=False)
         return max(0.0, missing / self._rate)

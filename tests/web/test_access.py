@@ -1,0 +1,195 @@
+"""Keys, tokens, sessions and what a page of another site cannot do."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferryman.service.api_keys import ApiKeys
+from ferryman.service.roles import Role
+from ferryman.testing import wait_until
+from ferryman.web import asgi
+from ferryman.web.server import Server
+from tests.web.client import Client
+from tests.web.conftest import TOKEN
+
+if TYPE_CHECKING:
+    from ferryman import Ferry
+    from tests.web.conftest import Visitors
+
+
+def logged_in(client: Client, token: str = TOKEN) -> tuple[Client, str]:
+    """A client with a session cookie, and the csrf token of the session."""
+    answer = client.post("/v1/session", {"token": token})
+    assert answer.status == 201, answer.text
+    cookie = answer.headers["set-cookie"].partition(";")[0]
+    browser = client.using(Cookie=cookie)
+    return browser, str(browser.get("/v1/me").json["csrf"])
+
+
+def test_a_key_is_shown_once_and_the_store_holds_no_way_back_to_it(
+    ferry: Ferry, admin: Client
+) -> None:
+    made = admin.post("/v1/keys", {"name": "ci", "role": "editor", "queues": ["mail"]}).json
+    assert re.fullmatch(r"fm_[a-z0-9]{10}_[\w-]{43}", made["secret"])
+    assert "secret" not in json.dumps(admin.get("/v1/keys").json)
+    stored = "".join(cell.key + cell.value for cell in ferry.backend.read_cells(""))
+    assert made["secret"] not in stored
+    assert made["secret"][14:] not in stored
+
+
+def test_a_revoked_key_is_refused_within_a_second(stranger: Client, admin: Client) -> None:
+    made = admin.post("/v1/keys", {"name": "ci", "role": "viewer"}).json
+    client = stranger.using(Authorization=f"Bearer {made['secret']}")
+    browser, _ = logged_in(stranger, made["secret"])
+    assert client.get("/v1/me").status == 200
+    assert admin.delete(f"/v1/keys/{made['id']}").status == 200
+    wait_until(lambda: client.get("/v1/me").status == 401, timeout=1.0)
+    wait_until(lambda: browser.get("/v1/me").status == 401, timeout=1.0)
+    assert admin.delete(f"/v1/keys/{made['id']}").code == "not_found"
+
+
+def test_an_expired_key_is_worth_nothing(ferry: Ferry) -> None:
+    from ferryman.queue.open import open_backend
+    from ferryman.testing import FakeClock
+
+    clock = FakeClock()
+    keys = ApiKeys(open_backend("memory://", clock))
+    _, secret = keys.create("ci", Role.ADMIN, expires=60.0)
+    assert keys.find(secret) is not None
+    clock.advance(61)
+    assert keys.find(secret) is None
+    assert keys.list() == []
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["", "Bearer", "Bearer x", "Basic YTpi", "bearer fm_aaaaaaaaaa_" + "x" * 43, "Bearer é", TOKEN],
+)
+def test_what_is_no_credential_opens_nothing(stranger: Client, header: str) -> None:
+    assert stranger.using(Authorization=header).get("/v1/me").code == "unauthenticated"
+
+
+def test_a_session_is_a_cookie_that_scripts_and_other_sites_never_see(stranger: Client) -> None:
+    answer = stranger.post("/v1/session", {"token": TOKEN})
+    attributes = {part.strip().lower() for part in answer.headers["set-cookie"].split(";")[1:]}
+    assert {"httponly", "samesite=strict", "path=/", "max-age=43200"} <= attributes
+    browser, csrf = logged_in(stranger)
+    assert len(csrf) == 64
+    assert browser.get("/v1/me").json["role"] == "admin"
+    assert browser.using(X_CSRF_Token=csrf).delete("/v1/session").status == 204
+    assert browser.get("/v1/me").status == 401
+
+
+def test_an_invitation_opens_one_session(ferry: Ferry) -> None:
+    app = asgi(ferry)
+    invitation = app.state.site.door.invite()
+    with Server(app, "127.0.0.1", 0) as server:
+        client = Client(server.port)
+        assert client.using(Authorization=f"Bearer {invitation}").get("/v1/me").status == 401
+        browser, _ = logged_in(client, invitation)
+        assert browser.get("/v1/me").json["name"] == "local"
+        assert client.post("/v1/session", {"token": invitation}).code == "unauthenticated"
+
+
+SITES: list[tuple[dict[str, str], int]] = [
+    ({}, 201),
+    ({"Sec-Fetch-Site": "same-origin"}, 201),
+    ({"Sec-Fetch-Site": "same-origin", "Origin": "http://{host}"}, 201),
+    ({"Origin": "https://{host}"}, 201),
+    ({"Sec-Fetch-Site": "cross-site"}, 403),
+    ({"Sec-Fetch-Site": "same-site"}, 403),
+    ({"Origin": "http://evil.example"}, 403),
+    ({"Origin": "null"}, 403),
+    ({"Sec-Fetch-Site": "same-origin", "Origin": "http://evil.example"}, 403),
+]
+
+
+@pytest.mark.parametrize(("headers", "status"), SITES, ids=str)
+def test_a_session_acts_only_from_its_own_pages(
+    stranger: Client, headers: dict[str, str], status: int
+) -> None:
+    browser, csrf = logged_in(stranger)
+    host = f"127.0.0.1:{stranger.port}"
+    sent = {name: value.format(host=host) for name, value in headers.items()}
+    page = Client(stranger.port, {**browser.headers, **sent})
+    with_token = page.using(X_CSRF_Token=csrf)
+    assert with_token.post("/v1/jobs", {"task": "a"}).status == status
+    # Not even from its own page without the token, nor with that of another session.
+    assert page.post("/v1/jobs", {"task": "a"}).status == 403
+    assert page.using(X_CSRF_Token="0" * 64).post("/v1/jobs", {"task": "a"}).status == 403
+
+
+def test_a_form_of_another_site_can_neither_act_nor_log_in(stranger: Client) -> None:
+    browser, _ = logged_in(stranger)
+    form = b"task=a&payload=1"
+    for kind in ("application/x-www-form-urlencoded", "text/plain", "multipart/form-data"):
+        sent = browser.using(Content_Type=kind, Sec_Fetch_Site="cross-site")
+        assert sent.send("POST", "/v1/jobs", body=form).status == 403
+    login = stranger.using(Origin="http://evil.example").post("/v1/session", {"token": TOKEN})
+    assert login.code == "cross_site"
+
+
+def test_a_key_in_a_cookie_or_in_the_address_is_no_credential(
+    stranger: Client, visitor: Visitors
+) -> None:
+    key = visitor(Role.ADMIN).headers["Authorization"].removeprefix("Bearer ")
+    assert stranger.using(Cookie=f"ferryman_session={key}").get("/v1/me").status == 401
+    for name in ("token", "key", "api_key", "access_token"):
+        assert stranger.get("/v1/me", **{name: key}).status == 401
+
+
+def test_too_many_requests_are_told_when_to_come_back(ferry: Ferry) -> None:
+    with Server(asgi(ferry, token=TOKEN, rate=2.0), "127.0.0.1", 0) as server:
+        client = Client(server.port, {"Authorization": f"Bearer {TOKEN}"})
+        answers = [client.get("/v1/me") for _ in range(30)]
+        refused = [answer for answer in answers if answer.status == 429]
+        assert answers[0].status == 200
+        assert refused
+        assert all(one.code == "too_many_requests" for one in refused)
+        assert all(int(one.headers["retry-after"]) >= 1 for one in refused)
+
+
+def test_guessing_is_slowed_down_and_shuts_out_nobody_who_knows(
+    stranger: Client, admin: Client
+) -> None:
+    guesser = stranger.using(Authorization="Bearer no")
+    assert {guesser.get("/v1/me").status for _ in range(40)} == {401, 429}
+    assert admin.get("/v1/me").status == 200
+    assert stranger.post("/v1/session", {"token": "no"}).code == "too_many_requests"
+    assert stranger.post("/v1/session", {"token": TOKEN}).status == 201
+
+
+def test_large_bodies_are_refused_before_they_are_read(admin: Client) -> None:
+    announced = admin.using(Content_Length=str(50 << 20), Content_Type="application/json")
+    assert announced.send("POST", "/v1/jobs", body=b"{}").code == "too_large"
+
+
+BOMBS: dict[str, bytes] = {
+    "deep": b'{"task":"a","payload":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "long number": b'{"task":"a","payload":' + b"9" * 100_000 + b"}",
+    "infinite": b'{"task":"a","payload":1e999}',
+    "not a number": b'{"task":"a","payload":NaN}',
+    "surrogate": b'{"task":"a","payload":"\\ud800"}',
+    "surrogate in a name": b'{"task":"\\ud800"}',
+    "control character": b'{"task":"a\\u0000"}',
+    "not utf-8": b'{"task":"\xff"}',
+    "no json": b"{",
+    "a list": b"[]",
+    "nothing": b"",
+    "unknown option": b'{"task":"a","priorty":1}',
+    "many keys": json.dumps({"task": "a", "meta": {str(n): "" for n in range(5_000)}}).encode(),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_malformed_bodies_are_refused_with_a_reason(admin: Client, name: str) -> None:
+    answer: Any = admin.using(Content_Type="application/json").send(
+        "POST", "/v1/jobs", body=BOMBS[name]
+    )
+    assert answer.status in (400, 422), answer.text
+    assert answer.code in ("invalid", "bad_request")
+    assert admin.get("/v1/jobs").json["jobs"] == []
