@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test test-system check format chaos chaos-disk chaos-dags bench bench-long bench-peers clean
+.PHONY: demo test test-system pictures check format chaos chaos-disk chaos-dags bench bench-long bench-peers clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt apps/causaganha/pyproject.toml
@@ -22,6 +22,11 @@ test-system: $(STAMP)  ## what needs apt, and what takes long: wrong clocks, thr
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[system]'
 	$(BIN)/python scripts/system.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/system
+
+pictures: $(STAMP)  ## the pictures of the docs, taken again
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[system]'
+	$(BIN)/python scripts/system.py
+	$(BIN)/python scripts/pictures.py
 
 check: $(STAMP)  ## format, lint, types, layers, file lengths
 	$(BIN)/ruff format --check .

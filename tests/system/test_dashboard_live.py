@@ -150,6 +150,7 @@ def test_a_store_that_goes_away_and_comes_back_is_told_and_survived(
     with Relay(postgres_url) as relay:
         url = relayed(postgres_url, relay.port)
         with Ferry(url) as ferry, served(ferry) as server:
+            scene.app(ferry)
             push(ferry, "ada")
             page = look(server.address).open("queues", "Queues")
             expect(page.locator("tbody tr", has_text="mail")).to_be_visible()

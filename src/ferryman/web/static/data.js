@@ -3,7 +3,7 @@ import { get } from "./api.js";
 import { useCallback, useEffect, useRef, useState } from "./html.js";
 import { change, lost, paused, quiet } from "./live.js";
 import { useSignal } from "./signal.js";
-import { learn } from "./time.js";
+import { learn, now } from "./time.js";
 
 // `where` null asks nothing. `every` is the least time in seconds between two looks, `queue`
 // leaves out changes that are about other queues only, `again` asks anew when it is another,
@@ -27,11 +27,11 @@ export function useData(where, query = {}, { every = 1, queue = null, live = tru
       const data = await get(where, query, stop.signal);
       if (stop.signal.aborted) return;
       if (data?.at) learn(data.at);
-      hold({ key, data, error: null });
+      hold({ key, data, error: null, at: new Date(now() * 1000).toISOString() });
     } catch (error) {
       if (error.name === "AbortError" || stop.signal.aborted) return;
       if (error.unreachable || error.storeAway) lost(error);
-      hold((before) => ({ key, data: before.key === key ? before.data : null, error }));
+      hold((before) => ({ key, data: before.key === key ? before.data : null, error, at: before.at }));
     } finally {
       if (own.running === stop) own.running = null;
       if (own.again && !stop.signal.aborted) {
@@ -89,6 +89,7 @@ export function useData(where, query = {}, { every = 1, queue = null, live = tru
   return {
     data: current ? held.data : null,
     error: current ? held.error : null,
+    at: held.at,
     loading: key !== null && !current,
     reload: look,
   };

@@ -3,7 +3,8 @@ import { html } from "./html.js";
 import { kept, signal, useSignal } from "./signal.js";
 
 export const zone = kept("zone", "local");
-const tick = signal(0);
+// Once a second, while anybody looks.
+export const tick = signal(0);
 let ahead = 0;
 
 setInterval(() => document.hidden || tick.set(tick.value + 1), 1000);
@@ -29,6 +30,12 @@ export function span(seconds) {
   if (s < 3600) return two(s, 60, "min", 1, "s");
   if (s < 86400) return two(s, 3600, "h", 60, "min");
   return two(s, 86400, "d", 3600, "h");
+}
+
+// One unit only, for axes.
+export function coarse(s) {
+  const [size, name] = s < 1 ? [0.001, "ms"] : s < 120 ? [1, "s"] : s < 7200 ? [60, "min"] : s < 172800 ? [3600, "h"] : [86400, "d"];
+  return `${+(s / size).toFixed(1)} ${s ? name : "s"}`;
 }
 
 function two(s, large, largeName, small, smallName) {

@@ -15,7 +15,7 @@ export function Failures({ query }) {
   const asked = useData("failures", { since }, { every: 5 });
   const groups = asked.data?.groups ?? [];
   const columns = [
-    { key: "what", title: "What", cell: (one) => html`<div class="group"><strong>${one.kind || "Failed"}</strong> <span class="task">${one.task}</span><p class="error-line">${one.text}</p></div>` },
+    { key: "what", title: "What", cell: (one) => html`<div class="group"><span class="name"><strong>${one.task}</strong>${one.kind && html`<span class="tag bad">${one.kind}</span>`}</span><p class="error-line">${one.text}</p></div>` },
     { key: "count", title: "Jobs", kind: "num", sort: (one) => one.count, cell: (one) => html`<${A} class="n n-failed" parts=${["jobs"]} query=${{ where: one.where }}>${count(one.count)}</${A}>` },
     { key: "queues", title: "Queues", kind: "mid", cell: (one) => one.queues.map((queue, index) => html`${index ? ", " : ""}<${A} parts=${["queues", queue]}>${queue}</${A}>`) },
     { key: "first", title: "First", kind: "wide", sort: (one) => one.first_at, cell: (one) => html`<${Ago} at=${one.first_at} />` },

@@ -20,7 +20,7 @@ export function Apikeys() {
     danger: true,
     method: "DELETE",
     where: `keys/${path(one.id)}`,
-    cli: `ferryman api-keys revoke ${quoted(one.id)}`,
+    cli: `ferryman keys revoke ${quoted(one.id)}`,
     said: `${one.name} is revoked.`,
     done: asked.reload,
   });

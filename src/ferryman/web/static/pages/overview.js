@@ -4,8 +4,9 @@ import { useData } from "../data.js";
 import { overview } from "../live.js";
 import { useSignal } from "../signal.js";
 import { to } from "../router.js";
-import { Ago, span } from "../time.js";
+import { Ago, now } from "../time.js";
 import { A, Card, Code, count, Empty, Head, many, Standing } from "../parts/bits.js";
+import { Ages, Oldest } from "../parts/ages.js";
 import { Spark } from "../parts/chart.js";
 import { Throughput, useHistory } from "../parts/history.js";
 import { Icon } from "../parts/icons.js";
@@ -15,7 +16,7 @@ export function Overview() {
   const first = useData("overview", {}, { live: false });
   const seen = useSignal(overview) ?? first.data;
   const history = useHistory(null);
-  return html`<${Head} title="Overview" lead=${seen && html`${many(total(seen.states), "job")} in ${many(seen.queues.length, "queue")} · as of <${Ago} at=${seen.at} />`} />
+  return html`<${Head} title="Overview" lead=${seen && html`${many(total(seen.states), "job")} in ${many(seen.queues.length, "queue")}`} />
     <${Standing} of=${{ ...first, data: seen }} what="the overview">
       ${seen && (total(seen.states) || seen.queues.length ? html`<${Body} seen=${seen} history=${history} />` : html`<${Start} />`)}
     </${Standing}>`;
@@ -24,31 +25,33 @@ export function Overview() {
 const total = (states) => Object.values(states).reduce((sum, n) => sum + n, 0);
 
 function Body({ seen, history }) {
-  const waits = seen.queues.filter((one) => typeof one.oldest_ready === "number");
+  const waits = seen.queues.filter((one) => typeof one.oldest_ready === "number" && one.ready);
   const worst = waits.reduce((a, b) => (!a || b.oldest_ready > a.oldest_ready ? b : a), null);
   const workers = (seen.workers ?? []).filter((one) => !one.stale);
   const slots = workers.reduce((sum, one) => sum + Object.values(one.queues).reduce((a, b) => a + b, 0), 0);
   const [done, failed] = [history.of("done"), history.of("failed")];
-  const last = lately(done, failed, history.step);
+  const last = lately(history, done, failed);
   return html`
     <div class="figures">
-      <${Figure} title="Oldest ready job" value=${worst ? span(worst.oldest_ready) : "–"} note=${worst ? html`in <${A} parts=${["queues", worst.queue]}>${worst.queue}</${A}>` : "nothing waits"} hot=${worst && worst.oldest_ready > 300} />
+      <${Figure} title="Oldest ready job" value=${worst ? html`<${Oldest} queue=${worst} at=${seen.at} />` : "–"} note=${worst ? html`in <${A} parts=${["queues", worst.queue]}>${worst.queue}</${A}>` : "nothing waits"} hot=${worst && worst.oldest_ready > 300} />
       <${Figure} title="Running" value=${count(seen.states.processing)} note=${seen.workers === null ? "workers are not known here" : `of ${many(slots, "slot")}, ${many(workers.length, "worker")}`} />
       <${Figure} title="Ready" value=${count(seen.states.pending - seen.scheduled)} note=${`${count(seen.scheduled)} scheduled`} />
-      <${Figure} title="Finished per minute" value=${last ? last.rate : "–"} note="last 10 minutes"><${Spark} values=${done} label="completed jobs over time" /></${Figure}>
-      <${Figure} title="Failed" value=${last?.share ?? count(seen.states.failed)} note=${last?.share ? "of what ended in the last 10 minutes" : "kept with their errors"} hot=${last && last.ratio > 0.1}><${Spark} values=${failed} colour="failed" label="failed jobs over time" /></${Figure}>
+      <${Figure} title="Finished per minute" value=${last ? last.rate : "–"} note="last quarter of an hour"><${Spark} values=${done} label="completed jobs over time" /></${Figure}>
+      <${Figure} title="Failed" value=${last?.share ?? count(seen.states.failed)} note=${last?.share ? "in the last quarter of an hour" : "kept with their errors"} hot=${last && last.ratio > 0.1}><${Spark} values=${failed} colour="failed" label="failed jobs over time" /></${Figure}>
     </div>
     <${Attention} seen=${seen} />
-    <${Throughput} history=${history} />
-    <${Card} title="Queues" aside=${html`<${A} parts=${["queues"]}>All queues</${A}>`}><${QueueTable} queues=${seen.queues} workers=${seen.workers} few=${12} /></${Card}>`;
+    <div class="pair"><${Throughput} history=${history} /><${Ages} /></div>
+    <${Card} title="Queues" aside=${html`<${A} parts=${["queues"]}>All queues</${A}>`}><${QueueTable} queues=${seen.queues} workers=${seen.workers} at=${seen.at} few=${12} /></${Card}>`;
 }
 
-function lately(done, failed, step) {
-  const few = Math.max(1, Math.round(600 / step));
-  const sum = (values) => values.slice(-few).reduce((a, b) => a + b, 0);
+// The bucket under way and two before it.
+const FEW = 3;
+
+function lately(history, done, failed) {
+  const sum = (values) => values.slice(-FEW).reduce((a, b) => a + b, 0);
   if (!done.length) return null;
   const [ok, bad] = [sum(done), sum(failed)];
-  const rate = ((ok + bad) * 60) / (few * step);
+  const rate = ((ok + bad) * 60) / Math.max(60, now() - history.at.at(-FEW));
   return {
     rate: rate >= 10 ? count(Math.round(rate)) : rate.toFixed(1),
     ratio: ok + bad ? bad / (ok + bad) : 0,

@@ -1,9 +1,9 @@
 import { path } from "../api.js";
 import { html } from "../html.js";
 import { useData } from "../data.js";
-import { Ago, span } from "../time.js";
+import { Ago } from "../time.js";
 import { A, Card, Code, count, Head, Standing } from "../parts/bits.js";
-import { Chart } from "../parts/chart.js";
+import { Ages, Oldest } from "../parts/ages.js";
 import { Percentiles, Throughput, useHistory } from "../parts/history.js";
 import { Icon } from "../parts/icons.js";
 import { QueueActs } from "../parts/queue_acts.js";
@@ -15,7 +15,7 @@ export function Queue({ name }) {
   const asked = useData(`queues/${path(name)}`, {}, { queue: name });
   const history = useHistory(name);
   const queue = asked.data;
-  return html`<${Head} title=${name} lead=${queue && html`Queue · <${Badge} queue=${queue} workers=${queue.workers ?? null} /> oldest ready job ${queue.ready ? span(queue.oldest_ready) : "–"}`}>
+  return html`<${Head} title=${name} lead=${queue && html`Queue · <${Badge} queue=${queue} workers=${queue.workers ?? null} /> oldest ready job <${Oldest} queue=${queue} at=${asked.at} />`}>
       ${queue && html`<${QueueActs} queue=${queue} done=${asked.reload} />`}
     </${Head}>
     <${Standing} of=${asked} what="the queue">${queue && html`
@@ -23,7 +23,7 @@ export function Queue({ name }) {
       <${Why} why=${queue.why ?? []} queue=${queue} />
       <${Throughput} history=${history} />
       <div class="pair"><${Percentiles} history=${history} of="wait" title="Wait before the start" /><${Percentiles} history=${history} of="run" title="Run time" /></div>
-      <${Oldest} history=${history} />
+      <${Ages} queue=${name} />
       <div class="pair"><${Tasks} queue=${queue} /><${Serving} queue=${queue} /></div>`}
     </${Standing}>`;
 }
@@ -38,11 +38,6 @@ const Why = ({ why, queue }) => html`<${Card} title="Why is nothing starting?">
   ${why.length ? html`<ul class="why">${why.map((one) => html`<li key=${one.reason}><${Icon} name="warning" /><div><p>${one.text}</p>${one.fix && (/^(ferryman|curl) /.test(one.fix) ? html`<${Code} text=${one.fix} />` : html`<p class="quiet">${one.fix}</p>`)}</div></li>`)}</ul>`
   : html`<p class="fine"><${Icon} name="check" />${queue.ready ? "Jobs are being claimed: nothing holds this queue back." : "Nothing is ready, so there is nothing to start."}</p>`}
 </${Card}>`;
-
-function Oldest({ history }) {
-  const values = history.buckets.map((one) => one.oldest_ready ?? null);
-  return values.some((value) => value !== null) && html`<${Chart} title="Age of the oldest ready job" at=${history.at} unit=${span} series=${[{ name: "oldest ready", colour: "accent", values, dash: [6, 3], fill: true }]} />`;
-}
 
 const Tasks = ({ queue }) => html`<${Card} title="Tasks">
   ${queue.tasks?.length ? html`<ul class="plain-list">${queue.tasks.map((one) => html`<li key=${one.task ?? one}><${A} class="mono" parts=${["jobs"]} query=${{ where: `queue:${plain(queue.queue)} task:${plain(one.task ?? one)}` }}>${one.task ?? one}</${A}></li>`)}</ul>` : html`<p class="quiet">None seen lately.</p>`}

@@ -19,7 +19,7 @@ export function Queues() {
       <label class="check"><input type="checkbox" checked=${sick} onChange=${() => setSick(!sick)} /> Only unhealthy</label>
     </${Head}>
     <${Standing} of=${{ ...asked, data: seen }} what="queues"><${Card}>
-      <${QueueTable} queues=${shown} workers=${seen?.workers} extra=${[acts]} />
+      <${QueueTable} queues=${shown} workers=${seen?.workers} at=${seen?.at} extra=${[acts]} />
       ${!shown.length && html`<${Empty} icon="queues"><p>${all.length ? "No queue is like that." : "No queue yet: the first push makes one."}</p></${Empty}>`}
     </${Card}></${Standing}>`;
 }

@@ -18,7 +18,9 @@ export const ask = (act) => asked.set({ ...act, key: Symbol("act") });
 
 export function Acts() {
   const act = useSignal(asked);
-  return act && html`<${Ask} key=${act.key} act=${act} close=${() => asked.set(null)} />`;
+  // A dialog that was left may tell so only after the next one has been asked for.
+  const close = () => asked.value === act && asked.set(null);
+  return act && html`<${Ask} key=${act.key} act=${act} close=${close} />`;
 }
 
 function Ask({ act, close }) {

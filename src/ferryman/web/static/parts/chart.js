@@ -7,7 +7,7 @@ import { clock, zone } from "../time.js";
 const HEIGHT = 190;
 
 // series: [{name, colour, values, dash?, fill?}]; `at` are seconds; `bars` stacks them.
-export function Chart({ title, at, series, bars = false, log = false, unit = String, aside, none = "No history yet." }) {
+export function Chart({ title, at, series, bars = false, log = false, unit = String, tick = unit, aside, none = "No history yet." }) {
   const box = useRef(null);
   const shade = useSignal(theme);
   const hours = useSignal(zone);
@@ -18,7 +18,7 @@ export function Chart({ title, at, series, bars = false, log = false, unit = Str
   useEffect(() => {
     if (!some || table) return undefined;
     const place = box.current;
-    const plot = draw(place, { at, series, bars, log, unit });
+    const plot = draw(place, { at, series, bars, log, unit, tick });
     const watch = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: HEIGHT }));
     watch.observe(place);
     return () => (watch.disconnect(), plot.destroy());
@@ -37,9 +37,12 @@ const Numbers = ({ at, series, unit, title }) => html`<div class="scroll tall" t
   <tbody>${at.map((moment, row) => html`<tr key=${moment}><th scope="row">${clock(moment)}</th>${series.map((one) => html`<td class="num" key=${one.name}>${one.values[row] === null || one.values[row] === undefined ? "–" : unit(one.values[row])}</td>`)}</tr>`).reverse()}</tbody>
 </table></div>`;
 
-function draw(box, { at, series, bars, log, unit }) {
+function draw(box, { at, series, bars, log, unit, tick: told }) {
+  const half = bars && at.length > 1 ? (at[1] - at[0]) / 2 : 0;
   const stacked = bars ? stack(series) : series;
   const grid = { stroke: colour("line"), width: 1 };
+  const precise = at[at.length - 1] - at[0] < 600;
+  const only = log ? { filter: decades } : {};
   const axis = { stroke: colour("quiet"), font: "11px system-ui, sans-serif", grid, ticks: { show: false } };
   return new uPlot(
     {
@@ -47,10 +50,10 @@ function draw(box, { at, series, bars, log, unit }) {
       height: HEIGHT,
       legend: { show: false },
       cursor: { points: { show: !bars }, y: false, drag: { x: false, y: false } },
-      scales: { x: { time: true }, y: log ? { distr: 3 } : { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
+      scales: { x: { time: true, range: (_, least, most) => [least - half, most + half] }, y: log ? { distr: 3 } : { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
       axes: [
-        { ...axis, grid: { show: false }, values: (_, ticks) => ticks.map((tick) => clock(tick)) },
-        { ...axis, size: 52, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : unit(tick))) },
+        { ...axis, size: 30, grid: { show: false }, values: (_, ticks) => ticks.map((tick) => clock(tick, precise)) },
+        { ...axis, ...only, size: 58, grid: { ...grid, ...only }, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : told(tick))) },
       ],
       series: [{}, ...stacked.map((one) => look(one, bars))],
       plugins: [tip(series, unit)],
@@ -60,9 +63,12 @@ function draw(box, { at, series, bars, log, unit }) {
   );
 }
 
+const decades = (_, ticks) => ticks.map((tick) => (Number.isInteger(Math.round(Math.log10(tick) * 1e6) / 1e6) ? tick : null));
+
 function look(one, bars) {
   const stroke = colour(one.colour);
-  const points = { show: false };
+  const few = one.values.filter((value) => value !== null).length <= 12;
+  const points = { show: !bars && few, size: 6, fill: stroke };
   if (bars) return { stroke, fill: stroke, width: 0, points, paths: uPlot.paths.bars({ size: [0.72, 26], radius: 0.15 }) };
   return { stroke, width: 2, dash: one.dash, fill: one.fill && colour(one.colour, 0.14), points, spanGaps: true };
 }

@@ -34,7 +34,7 @@ export function Top({ open, toggle: turn }) {
   </header>`;
 }
 
-const search = () => document.getElementById("where")?.focus() ?? document.getElementById("find")?.focus();
+const search = () => (document.getElementById("where") ?? document.getElementById("find")).focus();
 
 function find(event) {
   event.preventDefault();

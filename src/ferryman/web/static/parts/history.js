@@ -1,12 +1,12 @@
 // The history of a store or a queue, as the charts want it.
 import { html } from "../html.js";
 import { kept, useSignal } from "../signal.js";
-import { span, stamp } from "../time.js";
+import { coarse, span, stamp } from "../time.js";
 import { useData } from "../data.js";
 import { Chart } from "./chart.js";
 
 const HOURS = [1, 6, 24];
-const hours = kept("hours", 6);
+const hours = kept("hours", 1);
 
 export function useHistory(queue) {
   const range = useSignal(hours);
@@ -36,11 +36,11 @@ export const Throughput = ({ history }) => html`<${Chart} title=${`Finished in $
     { name: "cancelled", colour: "cancelled", values: history.of("cancelled") },
   ]} />`;
 
-export const Percentiles = ({ history, of, title }) => html`<${Chart} title=${title} at=${history.at} unit=${span} log=${true}
+export const Percentiles = ({ history, of, title }) => html`<${Chart} title=${title} at=${history.at} unit=${span} tick=${coarse} log=${true}
   none=${history.missing?.message ?? "Nothing in this time."}
   series=${[
     { name: "p50", colour: "completed", values: positive(history.part(of, "p50")) },
-    { name: "p95", colour: "accent", values: positive(history.part(of, "p95")) },
+    { name: "p95", colour: "processing", values: positive(history.part(of, "p95")) },
     { name: "p99", colour: "failed", values: positive(history.part(of, "p99")), dash: [4, 3] },
   ]} />`;
 

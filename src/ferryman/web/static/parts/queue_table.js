@@ -1,5 +1,5 @@
 import { html } from "../html.js";
-import { span } from "../time.js";
+import { Oldest } from "./ages.js";
 import { A, count } from "./bits.js";
 import { Icon } from "./icons.js";
 import { Shares } from "./state.js";
@@ -18,9 +18,9 @@ export function Standing({ queue, workers }) {
   return null;
 }
 
-const COLUMNS = (workers, extra) => [
+const COLUMNS = (workers, extra, at) => [
   { key: "queue", title: "Queue", sort: (q) => q.queue, cell: (q) => html`<span class="name"><${A} parts=${["queues", q.queue]}>${q.queue}</${A}><${Standing} queue=${q} workers=${workers} /></span>` },
-  { key: "oldest", title: "Oldest ready", kind: "num", sort: (q) => q.oldest_ready ?? null, cell: (q) => (q.ready ? span(q.oldest_ready) : "–") },
+  { key: "oldest", title: "Oldest ready", kind: "num", sort: (q) => q.oldest_ready ?? null, cell: (q) => html`<${Oldest} queue=${q} at=${at} />` },
   { key: "ready", title: "Ready", kind: "num", sort: (q) => q.ready, cell: (q) => number(q, "pending", q.ready) },
   { key: "scheduled", title: "Scheduled", kind: "num mid", sort: (q) => q.scheduled, cell: (q) => number(q, "pending", q.scheduled) },
   { key: "running", title: "Running", kind: "num", sort: (q) => q.states.processing, cell: (q) => number(q, "processing", q.states.processing) },
@@ -37,6 +37,6 @@ const number = (q, state, n) =>
 // A value as the filter language takes it.
 export const plain = (text) => (/^[^\s",<>]+$/.test(text) ? text : `"${text.replace(/[\\"]/g, "\\$&")}"`);
 
-export const QueueTable = ({ queues, workers, few = Infinity, extra = [], initial = { key: "queue", down: false } }) => html`
-  <${Table} label="Queues" columns=${COLUMNS(workers, extra)} rows=${queues.slice(0, few)} keyOf=${(q) => q.queue} initial=${initial} />
+export const QueueTable = ({ queues, workers, at, few = Infinity, extra = [], initial = { key: "queue", down: false } }) => html`
+  <${Table} label="Queues" columns=${COLUMNS(workers, extra, at)} rows=${queues.slice(0, few)} keyOf=${(q) => q.queue} initial=${initial} />
   ${queues.length > few && html`<p class="quiet more"><${A} parts=${["queues"]}>${count(queues.length - few)} more queues</${A}></p>`}`;

@@ -25,11 +25,11 @@ function stepsOf(job) {
   for (const error of past) steps.push({ name: `attempt ${error.attempt} ended`, kind: "failed", text: error.at, note: error.kind });
   // The end of the last attempt and of the job are one moment.
   const failedLast = job.state === "failed" && past.length > 0;
+  if (failedLast) steps[steps.length - 1].name += ", failed for good";
   const waits = job.state === "pending" || job.state === "paused";
   if (ready > stamp(job.created_at) + 0.5 && (waits || !errors.length)) steps.push({ name: "ready", kind: "pending", text: job.ready_at });
-  if (job.started_at && !waits) steps.push({ name: job.state === "processing" ? "running" : "started", kind: "processing", text: job.started_at });
+  if (job.started_at && !waits) steps.push({ name: `attempt ${job.attempts} ${job.state === "processing" ? "runs" : "started"}`, kind: "processing", text: job.started_at });
   if (job.finished_at && !failedLast) steps.push({ name: job.state, kind: job.state, text: job.finished_at });
-  else if (failedLast) steps[steps.length - 1].name += ", failed for good";
   const sorted = steps.map((step) => ({ ...step, at: stamp(step.text) })).sort((a, b) => a.at - b.at);
   const last = sorted[sorted.length - 1];
   last.going = !["completed", "failed", "cancelled"].includes(job.state) && last.at <= now();
