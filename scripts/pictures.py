@@ -58,6 +58,8 @@ def main() -> int:
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, Ferry(f"sqlite:///{folder}/shop.db") as ferry:
         shop(ferry)
+        gazette(ferry)
+        orders(ferry)
         past(ferry)
         worker = ferry.worker(SLOTS, Settings(drain=1.0))
         worker.start()
@@ -103,7 +105,7 @@ def failed(ferry: Ferry) -> int:
 
 
 def shop(ferry: Ferry) -> None:
-    """Tasks that take their time and sometimes fail, and work for them."""
+    """Tasks that take their time and sometimes fail."""
     chance = random.Random(7)  # noqa: S311
 
     @ferry.task(queue="mail", retry=Retry(3, base=0.3, cap=1))
@@ -125,6 +127,13 @@ def shop(ferry: Ferry) -> None:
     def book(invoice: int) -> None:
         raise TimeoutError("bank.example.org did not answer")
 
+    ferry.breaker("bank", threshold=2, cooldown=600)
+    ferry.schedule("closing", book, 1, cron="30 2 * * 1-5", tz="Europe/Berlin")
+
+
+def gazette(ferry: Ferry) -> None:
+    """A pipeline with pages that cannot be read."""
+
     @ferry.task(queue="archive")
     def archive(day: str) -> list[int]:
         return list(range(64))
@@ -141,20 +150,25 @@ def shop(ferry: Ferry) -> None:
         time.sleep(0.4)
         return sum(pages)
 
-    ferry.breaker("bank", threshold=2, cooldown=600)
-    ferry.schedule("closing", book, 1, cron="30 2 * * 1-5", tz="Europe/Berlin")
-    gazette = ferry.pipeline("gazette", archive >> extract >> collect(rank, failed="skip"))
+    ferry.pipeline("gazette", archive >> extract >> collect(rank, failed="skip"))
+
+
+def orders(ferry: Ferry) -> None:
+    """What the shop has to do."""
     for day in (14, 15, 16):
-        gazette.using(id=f"gazette-2026-11-{day}").push(f"2026-11-{day}")
+        run = ferry.pipelines["gazette"].using(id=f"gazette-2026-11-{day}")
+        run.push(f"2026-11-{day}")
     meta = {"campaign": "november", "user_id": "42"}
     ferry.backend.restore([_invoice(ferry.backend.clock.now() - 90, meta)])
     for number in range(220):
-        send.using(meta=meta).push(f"user{number}@example.org", chance.choice(TEMPLATES))
+        mail = {"to": f"user{number}@example.org", "template": TEMPLATES[number % 4]}
+        ferry.push("send", mail, meta=meta)
     for number in range(30):
-        thumbnail.using(priority="high" if number % 5 == 0 else "normal").push(number)
-        send.using(delay=3_600 + number).push(f"late{number}@example.org", "reminder")
+        ferry.push("thumbnail", number, priority=0 if number % 5 else 10)
+        late = {"to": f"late{number}@example.org", "template": "reminder"}
+        ferry.push("send", late, delay=3_600.0 + number)
     for number in range(6):
-        book.push(number)
+        ferry.push("book", number)
     ferry.push("resize", {"video": 7}, queue="videos")
 
 

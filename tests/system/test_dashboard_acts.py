@@ -51,14 +51,9 @@ def work(ferry: Ferry, *queues: str) -> None:
     """Let a worker do all that is ready in these queues."""
     worker = ferry.worker(dict.fromkeys(queues, 2), Settings(drain=5.0))
     worker.start()
-    idle = {name: ("pending", "processing") for name in queues}
+    going = (State.PENDING, State.PROCESSING)
     wait_until(
-        lambda: all(
-            not ferry.backend.snapshot().queues[name].states.get(State(one), 0)
-            for name, states in idle.items()
-            if name in ferry.backend.snapshot().queues
-            for one in states
-        ),
+        lambda: not any(ferry.backend.snapshot().count(one, q) for one in going for q in queues),
         what="the queues to be empty",
     )
     worker.stop()
@@ -101,8 +96,10 @@ def test_a_queue_is_paused_resumed_and_purged(ferry: Ferry, screen: Screen) -> N
     screen.button("Purge mail").click()
     screen.confirm("Purge", jobs=2, typed="mail")
     wait_until(
-        lambda: "mail" not in ferry.backend.snapshot().queues
-        or not ferry.backend.snapshot().queues["mail"].total,
+        lambda: (
+            "mail" not in ferry.backend.snapshot().queues
+            or not ferry.backend.snapshot().queues["mail"].total
+        ),
         what="the purge",
     )
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from fastapi import FastAPI
 from playwright.sync_api import expect
-from starlette.applications import Starlette
-from starlette.routing import Mount
 
 from ferryman import Ferry
 from ferryman.web import asgi
@@ -103,9 +102,11 @@ def test_a_hidden_page_asks_nothing_and_is_up_to_date_when_it_is_seen(
         page.clock.install()
         page.reload()
         expect(page.locator("button.live")).to_have_text("live")
-        page.evaluate("hide = (on) => { Object.defineProperty(document, 'hidden',"
-                      " {value: on, configurable: true});"
-                      " document.dispatchEvent(new Event('visibilitychange')); }")
+        page.evaluate(
+            "hide = (on) => { Object.defineProperty(document, 'hidden',"
+            " {value: on, configurable: true});"
+            " document.dispatchEvent(new Event('visibilitychange')); }"
+        )
         page.evaluate("hide(true)")
         push(ferry, "bob")
         assert screen.requests(lambda: page.clock.run_for(2 * MINUTE)) == []
@@ -209,7 +210,8 @@ def test_progress_and_logs_of_a_running_job_appear_as_they_are_made(
 def test_it_works_mounted_under_any_path(ferry: Ferry, look: Look) -> None:
     push(ferry, "24/7")
     inner = asgi(ferry, token=TOKEN, rate=10_000.0)
-    outer = Starlette(routes=[Mount("/ops/jobs", app=inner)])
+    outer = FastAPI()
+    outer.mount("/ops/jobs", inner)
     outer.state.site = inner.state.site
     with Server(outer, "127.0.0.1", 0) as server:
         screen = look(f"{server.address}/ops/jobs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import re
 from typing import TYPE_CHECKING, get_args
@@ -10,7 +11,7 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import expect
 
-from ferryman import Ferry
+from ferryman import Ferry, State
 from ferryman.filter import Filter
 from ferryman.worker.settings import Settings
 from tests.system.dashboard import scene
@@ -19,6 +20,7 @@ from tests.system.dashboard.screen import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Page
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from ferryman.web.server import Server
     from tests.system.dashboard.fixtures import Look
     from tests.system.dashboard.screen import Screen
+
+pytestmark = pytest.mark.timeout(180)
 
 JOBS = 100_000
 PAGES = {
@@ -47,19 +51,26 @@ PAGES = {
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ferry]:
-    """Weeks of work, and what one worker has just done."""
-    folder = tmp_path_factory.mktemp("dashboard")
-    with Ferry(f"sqlite:///{folder}/jobs.db?synchronous=normal") as ferry:
+def store(servers_folder: Path) -> Iterator[Ferry]:
+    """Weeks of work, made once for all processes of the session; and a worker."""
+    folder = servers_folder / "dashboard"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "door").open("w") as door:
+        fcntl.flock(door, fcntl.LOCK_EX)
+        made = (folder / "jobs.db").exists()
+        ferry = Ferry(f"sqlite:///{folder}/jobs.db?synchronous=normal")
         scene.app(ferry)
-        scene.large(ferry.backend, JOBS)
-        ferry.pipelines["gazette"].using(id="the-run").push("2026-11-16")
-        ferry.push("report", "full")
-        worker = ferry.worker({"discover": 1, "extract": 4, "rank": 1, "reports": 1}, Settings())
+        if not made:
+            scene.large(ferry.backend, JOBS)
+            ferry.pipelines["gazette"].using(id="the-run").push("2026-11-16")
+            ferry.push("report", "full")
+        worker = ferry.worker({"discover": 1, "extract": 4, "rank": 1}, Settings())
         worker.start()
-        ferry.pipelines["gazette"].run("the-run").wait(30)
-        yield ferry
-        worker.stop()
+        ferry.pipelines["gazette"].run("the-run").wait(60)
+    yield ferry
+    worker.stop()
+    worker.join()
+    ferry.close()
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +95,6 @@ def failed(store: Ferry) -> Job:
     return store.backend.list(Filter.parse("state:failed queue:mail"), limit=1).jobs[0]
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("theme", get_args(Theme))
 def test_no_page_has_barriers_for_anybody(
     store: Ferry, server: Server, look: Look, theme: Theme
@@ -97,7 +107,6 @@ def test_no_page_has_barriers_for_anybody(
     assert screen.barriers() == []
 
 
-@pytest.mark.timeout(120)
 def test_every_page_fits_a_telephone(store: Ferry, server: Server, look: Look) -> None:
     screen = look(server.address, width=360)
     wide = {}
@@ -128,7 +137,8 @@ def test_a_dialog_has_no_barriers(server: Server, look: Look) -> None:
 
 def test_a_search_finds_jobs_by_state_queue_error_and_payload(server: Server, look: Look) -> None:
     screen = look(server.address)
-    page = screen.open("jobs", "Jobs")
+    page = screen.open("jobs?where=queue%3Amail", "Jobs")
+    expect(page.locator("table.jobs tbody tr").first).to_contain_text("mail")
     field = page.get_by_role("combobox", name="Filter jobs")
     field.fill("state:failed queue:mail error:answer payload.user.name:")
     field.press("ArrowDown")
@@ -156,7 +166,7 @@ def test_the_chips_count_exactly_and_choose_a_state(
     page = screen.open("jobs?where=queue%3Aimages", "Jobs")
     states = store.backend.snapshot().queues["images"].states
     chip = page.get_by_role("button", name=re.compile("^cancelled"))
-    expect(chip).to_contain_text(f"{states.get('cancelled', 0):,}")
+    expect(chip).to_contain_text(f"{states[State.CANCELLED]:,}")
     chip.click()
     expect(page.get_by_role("combobox", name="Filter jobs")).to_have_value(
         "queue:images state:cancelled"
@@ -182,12 +192,12 @@ def test_numbers_beyond_a_double_are_shown_as_they_are(
     screen = look(server.address)
     job = failed(store)
     page = screen.open(f"jobs/{job.id}")
-    expect(page.get_by_role("group", name="payload")).to_contain_text(str(job.payload["user"]["id"]))
+    expect(page.get_by_role("group", name="payload")).to_contain_text(
+        str(job.payload["user"]["id"])
+    )
 
 
-def test_siblings_beyond_fifty_are_folded_but_failures_are_not(
-    server: Server, look: Look
-) -> None:
+def test_siblings_beyond_fifty_are_folded_but_failures_are_not(server: Server, look: Look) -> None:
     screen = look(server.address)
     page = screen.open("runs/the-run", "Run of gazette")
     expect(page.get_by_role("region", name="Waterfall")).to_contain_text("Show 51 more")

@@ -75,7 +75,8 @@ def _send(request: Request, file: _File, keep: str) -> Response:
 @cache
 def _site() -> Mapping[str, _File]:
     site = {path: _file(content, path) for path, content in _sources().items()}
-    return {**site, "": _file(_index(site.pop("index.html").content, site), "index.html")}
+    index = site.pop("index.html")
+    return {**site, "": _file(_index(index.content, site), "index.html")}
 
 
 @cache

@@ -46,12 +46,14 @@ def look(browser: Browser) -> Iterator[Look]:
     """Opens screens; whatever a browser complained about on one of them fails the test."""
     screens: list[Screen] = []
 
-    def make(address: str, token: str = TOKEN, **options: Any) -> Screen:
-        screens.append(Screen(browser, address, token, **options))
-        return screens[-1]
-
     with ExitStack() as stack:
-        stack.callback(lambda: [screen.close() for screen in screens])
+
+        def make(address: str, token: str = TOKEN, **options: Any) -> Screen:
+            screen = Screen(browser, address, token, **options)
+            stack.callback(screen.close)
+            screens.append(screen)
+            return screen
+
         yield make
         for screen in screens:
             assert screen.wrong == []

@@ -26,6 +26,8 @@ ERRORS: Final = (
     ("ValueError", "page {} has no text layer"),
     ("TimeoutError", "gave up after {} s"),
 )
+
+
 def app(ferry: Ferry) -> None:
     """Tasks of every kind, a pipeline, schedules and limits."""
 

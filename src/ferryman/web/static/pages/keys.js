@@ -2,7 +2,7 @@ import { path, post } from "../api.js";
 import { html, useState } from "../html.js";
 import { useData } from "../data.js";
 import { Ago } from "../time.js";
-import { ask, quoted } from "../parts/act.js";
+import { ask, curl, quoted } from "../parts/act.js";
 import { Card, Code, Empty, Head, Standing, Trouble } from "../parts/bits.js";
 import { Icon } from "../parts/icons.js";
 import { Table } from "../parts/table.js";
@@ -61,5 +61,8 @@ function Make({ made }) {
     <label class="field">Ends <select name="days">${ENDS.map(([days, text]) => html`<option key=${days} value=${days}>${text}</option>`)}</select></label>
     <button type="submit" class="primary">Make the key</button>
     ${error && html`<${Trouble} error=${error} />`}
-  </form></${Card}>`;
+  </form>
+  <details class="same"><summary><${Icon} name="terminal" />The same from a terminal</summary>
+    <${Code} text="ferryman keys create NAME --role viewer --expires 90d" label="Copy the command" />
+    <${Code} text=${curl({ where: "keys", body: { name: "NAME", role: "viewer", expires: 7776000 } })} label="Copy the request" /></details></${Card}>`;
 }
