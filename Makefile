@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test test-system explore check format chaos chaos-disk chaos-dags chaos-causaganha bench bench-long bench-peers clean
+.PHONY: demo test test-system explore pictures check format chaos chaos-disk chaos-dags chaos-causaganha bench bench-long bench-peers clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt apps/causaganha/pyproject.toml
@@ -25,6 +25,11 @@ test-system: $(STAMP)  ## what needs apt, and what takes long: wrong clocks, thr
 
 explore: $(STAMP)  ## random verbs against the model of the contract, others each time
 	$(BIN)/python -m pytest -n 2 --dist worksteal --timeout 600 --hypothesis-profile explore tests/model tests/pipeline/test_dags.py
+
+pictures: $(STAMP)  ## the pictures of the docs, taken again
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[system]'
+	$(BIN)/python scripts/system.py
+	$(BIN)/python scripts/pictures.py
 
 check: $(STAMP)  ## format, lint, types, layers, file lengths
 	$(BIN)/ruff format --check .

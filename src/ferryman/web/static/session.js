@@ -1,0 +1,21 @@
+// Who is looking: a session cookie, got for a token once.
+import { get, me, post } from "./api.js";
+
+export async function enter() {
+  const token = new URLSearchParams(location.search).get("token") ?? new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token) {
+    // Out of the address bar before anything else, so that it is in no history and no screenshot.
+    history.replaceState(null, "", location.pathname);
+    await post("session", { token }).catch(() => null);
+    dispatchEvent(new HashChangeEvent("hashchange"));
+  }
+  await refresh();
+}
+
+export async function refresh() {
+  try {
+    me.set(await get("me"));
+  } catch (error) {
+    me.set({ ...me.value, role: null, problem: error.status === 401 ? null : error });
+  }
+}
