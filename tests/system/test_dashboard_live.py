@@ -39,7 +39,8 @@ def push(ferry: Ferry, *names: str) -> None:
 
 
 def ids(page: Page) -> list[str]:
-    return page.locator("table.jobs tbody a.mono").all_inner_texts()
+    found: list[str] = page.locator("table.jobs tbody a.mono").all_inner_texts()
+    return found
 
 
 def test_what_happens_in_the_store_is_seen_without_a_reload(ferry: Ferry, look: Look) -> None:

@@ -86,7 +86,8 @@ class Screen:
             expect(self.dialog.locator(".counted strong")).to_have_text(f"{jobs:,}")
         same = self.dialog.get_by_text("The same from a terminal")
         same.click()
-        command, request = self.dialog.locator(".code code").all_inner_texts()
+        lines: list[str] = self.dialog.locator(".code code").all_inner_texts()
+        command, request = lines
         assert command.startswith("ferryman ")
         assert request.startswith("curl ")
         assert self.address in request
