@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 MOST_GROUPS: Final = 100
 
-# What differs between two cases of one error: numbers, ids, quoted values, addresses, paths.
+# What differs between two cases of one error: numbers, ids, quoted values, addresses, paths; and
+# what nobody shall read in a filter: the credentials of a URL.
 _VARYING: Final = re.compile(
-    r"""0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|"[^"\n]{0,500}"|'[^'\n]{0,500}'"""
+    r"""//[^\s/:@"']{0,200}:[^\s/@"']{1,500}@|[?&][\w-]{1,50}=[^&\s"']+|0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|"[^"\n]{0,500}"|'[^'\n]{0,500}'"""
     r"""|\b[0-9a-fA-F]{12,}\b|/[^\s:,;()]+|\d+"""
 )
 _KIND: Final = re.compile(r"([A-Za-z_][\w.]{0,200})(?::|$)")
