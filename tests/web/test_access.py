@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
-
-import pytest
+from typing import TYPE_CHECKING
 
 from ferryman.service.api_keys import ApiKeys
 from ferryman.service.roles import Role
@@ -65,12 +63,11 @@ def test_an_expired_key_is_worth_nothing(ferry: Ferry) -> None:
     assert keys.list() == []
 
 
-@pytest.mark.parametrize(
-    "header",
-    ["", "Bearer", "Bearer x", "Basic YTpi", "bearer fm_aaaaaaaaaa_" + "x" * 43, "Bearer é", TOKEN],
-)
-def test_what_is_no_credential_opens_nothing(stranger: Client, header: str) -> None:
-    assert stranger.using(Authorization=header).get("/v1/me").code == "unauthenticated"
+def test_what_is_no_credential_opens_nothing(stranger: Client) -> None:
+    unknown = "fm_aaaaaaaaaa_" + "x" * 43
+    for header in ("", "Bearer", "Bearer x", "Basic YTpi", f"bearer {unknown}", "Bearer é", TOKEN):
+        answer = stranger.using(Authorization=header).get("/v1/me")
+        assert answer.code == "unauthenticated", header
 
 
 def test_a_session_is_a_cookie_that_scripts_and_other_sites_never_see(stranger: Client) -> None:
@@ -108,19 +105,17 @@ SITES: list[tuple[dict[str, str], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("headers", "status"), SITES, ids=str)
-def test_a_session_acts_only_from_its_own_pages(
-    stranger: Client, headers: dict[str, str], status: int
-) -> None:
+def test_a_session_acts_only_from_its_own_pages(stranger: Client) -> None:
     browser, csrf = logged_in(stranger)
     host = f"127.0.0.1:{stranger.port}"
-    sent = {name: value.format(host=host) for name, value in headers.items()}
-    page = Client(stranger.port, {**browser.headers, **sent})
-    with_token = page.using(X_CSRF_Token=csrf)
-    assert with_token.post("/v1/jobs", {"task": "a"}).status == status
-    # Not even from its own page without the token, nor with that of another session.
-    assert page.post("/v1/jobs", {"task": "a"}).status == 403
-    assert page.using(X_CSRF_Token="0" * 64).post("/v1/jobs", {"task": "a"}).status == 403
+    for headers, status in SITES:
+        sent = {name: value.format(host=host) for name, value in headers.items()}
+        page = Client(stranger.port, {**browser.headers, **sent})
+        with_token = page.using(X_CSRF_Token=csrf)
+        assert with_token.post("/v1/jobs", {"task": "a"}).status == status, headers
+        # Not even from its own page without the token, nor with that of another session.
+        assert page.post("/v1/jobs", {"task": "a"}).status == 403
+        assert page.using(X_CSRF_Token="0" * 64).post("/v1/jobs", {"task": "a"}).status == 403
 
 
 def test_a_form_of_another_site_can_neither_act_nor_log_in(stranger: Client) -> None:
@@ -185,11 +180,9 @@ BOMBS: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
-def test_malformed_bodies_are_refused_with_a_reason(admin: Client, name: str) -> None:
-    answer: Any = admin.using(Content_Type="application/json").send(
-        "POST", "/v1/jobs", body=BOMBS[name]
-    )
-    assert answer.status in (400, 422), answer.text
-    assert answer.code in ("invalid", "bad_request")
+def test_malformed_bodies_are_refused_with_a_reason(admin: Client) -> None:
+    for name, body in BOMBS.items():
+        answer = admin.using(Content_Type="application/json").send("POST", "/v1/jobs", body=body)
+        assert answer.status in (400, 422), (name, answer.text)
+        assert answer.code in ("invalid", "bad_request"), name
     assert admin.get("/v1/jobs").json["jobs"] == []

@@ -27,7 +27,7 @@ def job_id(ferry: Ferry) -> str:
         job.log(f"password={CANARY}")
         job.progress(10, f"Authorization: Bearer {CANARY}")
         job.checkpoint({"deep": [{"api_key": CANARY}]})
-        raise ValueError(f"cannot log in: {{'password': '{CANARY}'}} at {DSN}")
+        raise ValueError(f"cannot log in: {{'password': '{CANARY}'}} at {DSN} token={CANARY}")
 
     payload = {
         "user": {"password": CANARY, "list": [{"X-Api-Key": CANARY}]},

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fastapi import APIRouter
+from scripts import rules
 
 from ferryman.service.roles import Role
 from ferryman.web.access.rules import RULES
@@ -98,3 +99,9 @@ def test_a_confined_key_sees_and_changes_nothing_of_other_queues(
     assert previewed.json == {"matched": 2, "allowed": 2, "complete": True}
     assert ferry.backend.get(other) is not None
     assert not ferry.backend.snapshot().queues["bank"].paused
+
+
+def test_the_docs_show_the_table() -> None:
+    assert rules.START + rules.table() + rules.END in rules.PAGE.read_text(), (
+        "run python scripts/rules.py"
+    )

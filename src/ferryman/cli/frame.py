@@ -8,7 +8,8 @@ from ferryman.cli.output import painted, table_lines
 from ferryman.cli.tables import span, worker_lines
 from ferryman.job import State
 from ferryman.service.presentation import moment
-from ferryman.telemetry.escape import one_line, without_credentials
+from ferryman.service.redaction import redacted_text
+from ferryman.telemetry.escape import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,7 +89,7 @@ def _failures(tick: Tick, seen: Overview) -> list[str]:
                 job.id,
                 span(seen.at - (job.finished_at or seen.at)),
                 job.task,
-                next(iter(without_credentials(job.error or "").strip().splitlines()), ""),
+                next(iter(redacted_text(job.error or "").strip().splitlines()), ""),
             )
             for job in tick.failures
         ],

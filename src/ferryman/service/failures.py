@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from ferryman.service.redaction import redacted_text
 from ferryman.service.search import Search
 
 if TYPE_CHECKING:
@@ -18,11 +19,10 @@ if TYPE_CHECKING:
 
 MOST_GROUPS: Final = 100
 
-# What differs between two cases of one error: numbers, ids, quoted values, addresses, paths; and
-# what nobody shall read in a filter: the credentials of a URL.
+# What differs between two cases of one error: numbers, ids, quoted values, addresses, paths.
 _VARYING: Final = re.compile(
-    r"""//[^\s/:@"']{0,200}:[^\s/@"']{1,500}@|[?&][\w-]{1,50}=[^&\s"']+|0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|"[^"\n]{0,500}"|'[^'\n]{0,500}'"""
-    r"""|\b[0-9a-fA-F]{12,}\b|/[^\s:,;()]+|\d+"""
+    r"""0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|"[^"\n]{0,500}"|'[^'\n]{0,500}'"""
+    r"""|\b[0-9a-fA-F]{12,}\b|/[^\s:,;()]+|\d+|\*\*\*"""
 )
 _KIND: Final = re.compile(r"([A-Za-z_][\w.]{0,200})(?::|$)")
 _LONGEST: Final = 500
@@ -111,8 +111,8 @@ def _where(job: Job) -> str:
 
 
 def _fixed_parts(text: str) -> list[str]:
-    # Only the first line: what follows are notes and details of the case.
-    return _VARYING.split(text[:_LONGEST].partition("\n")[0])
+    # Only the first line: what follows are notes and details of the case. Secrets are details too.
+    return _VARYING.split(redacted_text(text[:_LONGEST].partition("\n")[0]))
 
 
 def _quoted(text: str) -> str:

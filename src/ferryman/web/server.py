@@ -7,11 +7,13 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ferryman.worker.orders import Orders
 
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Any
 
     from fastapi import FastAPI
 
@@ -36,8 +38,8 @@ class Server:
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
                 app,
+                http=_Discreet,
                 log_config=None,
-                access_log=False,
                 server_header=False,
                 lifespan="off",
                 proxy_headers=behind_proxy,
@@ -96,3 +98,15 @@ class Server:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+class _Discreet(H11Protocol):
+    """Logs no requests: their addresses hold filters, and those may hold secrets.
+
+    The server's own option changes the logger of the whole process, and leaves it to whoever has
+    given that logger a handler.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.access_log = False

@@ -9,7 +9,8 @@ from ferryman.job import TERMINAL
 from ferryman.queue.diagnosis import Finding
 from ferryman.service.checks.chart import counted
 from ferryman.service.insights import MAX_PAGE
-from ferryman.telemetry.escape import one_line, without_credentials
+from ferryman.service.redaction import redacted_text
+from ferryman.telemetry.escape import one_line
 
 if TYPE_CHECKING:
     from ferryman.job import Job
@@ -58,5 +59,5 @@ def age(chart: Chart) -> Finding | None:
 
 
 def _reason(job: Job) -> str:
-    lines = without_credentials(job.error or "").strip().splitlines()
+    lines = redacted_text(job.error or "").strip().splitlines()
     return f"{job.task!r}: {one_line(lines[0] if lines else 'no reason was recorded', _SHOWN)}"
