@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 from typing import TYPE_CHECKING, Any
+from urllib.request import Request, urlopen
 
 from ferryman import Ferry, Retry, State
 from ferryman.cli.sources import Sources
 from ferryman.testing import wait_until
+from tests.telemetry.scrape import Scraped
 from tests.worker.pids import alive
 
 if TYPE_CHECKING:
@@ -200,3 +203,38 @@ def test_a_child_process_knows_the_whole_app_and_the_store_of_the_command(
         worker.communicate(timeout=20)
         assert worker.returncode == 0
     assert not (home / "own.db").exists()
+
+
+def test_the_first_of_several_serves_and_shows_what_all_have_counted(
+    command: Command, store: Ferry
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    token = "a-token-that-only-this-test-knows-012345"  # noqa: S105
+    fleet = command(*TWO, f"--web={port}", env={**os.environ, "FERRYMAN_TOKEN": token})
+
+    def scraped() -> Scraped | None:
+        request = Request(
+            f"http://127.0.0.1:{port}/metrics", headers={"Authorization": f"Bearer {token}"}
+        )
+        try:
+            with urlopen(request) as answer:  # noqa: S310
+                return Scraped(answer.read())
+        except OSError:
+            return None
+
+    def finished() -> float:
+        seen = scraped()
+        counts = {} if seen is None else seen.named("ferryman_jobs_finished_total")
+        return sum(counts.values())
+
+    one = max(two_workers(store))
+    for number in range(40):
+        store.push("send", {"to": "ada", "password": str(number)}, queue="mail")
+    wait_until(lambda: finished() == 40, timeout=20)
+    os.kill(one, signal.SIGKILL)
+    two_workers(store, one)
+    store.push("send", {"to": "ada", "password": "x"}, queue="mail")
+    wait_until(lambda: finished() == 41, timeout=20)
+    fleet.terminate()
+    assert fleet.wait(20) == 0

@@ -13,9 +13,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from ferryman import BackendUnavailable, Cancel, Fail, Ferry, LeaseLost, Retry, Settings, State
 from ferryman.queue.traced import Traced
-from ferryman.telemetry.metrics import MOST_TASKS, OTHER
+from ferryman.telemetry.metrics import MOST_TASKS, OTHER, SHARED_DIR
 from ferryman.testing import FakeClock, wait_until
-from ferryman.web.exposition import SHARED_DIR, Exposition
+from ferryman.web.exposition import Exposition
 from tests.telemetry.scrape import Scraped
 from tests.worker.faults import Line, as_backend
 
@@ -204,7 +204,8 @@ def test_names_and_units_follow_the_conventions(ferry: Ferry) -> None:
 COUNTING = """
 import os, sys
 from ferryman import Ferry, Settings
-from ferryman.web.exposition import Exposition, count
+from ferryman.telemetry.metrics import count
+from ferryman.web.exposition import Exposition
 
 ferry = Ferry(sys.argv[1])
 

@@ -39,11 +39,18 @@ class Fleet:
 
     One that ends is started again, after growing pauses; if one keeps ending within seconds, all
     are drained and the exit code is 1. With `sources`, every change of them drains and restarts the
-    workers, and one that fails waits for the next change.
+    workers, and one that fails waits for the next change. `of_first` are words for the first alone.
     """
 
-    def __init__(self, words: Sequence[str], size: int, sources: Sources | None = None) -> None:
-        self._berths = [_Berth(words) for _ in range(size)]
+    def __init__(
+        self,
+        words: Sequence[str],
+        size: int,
+        sources: Sources | None = None,
+        of_first: Sequence[str] = (),
+    ) -> None:
+        first = _Berth([*words, *of_first])
+        self._berths = [first, *(_Berth(words) for _ in range(size - 1))]
         self._sources = sources
         self._signals = 0
         self._code = 0

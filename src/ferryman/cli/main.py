@@ -33,6 +33,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "import": ("ferryman.cli.importing", "Copy jobs from a folder into a store."),
     "sync": ("ferryman.cli.sync", "Keep this machine's mirror of an s3:// store up to date."),
     "doctor": ("ferryman.cli.doctor", "Examine the store, its workers and its disk."),
+    "report": ("ferryman.cli.report", "Print the state of the store as an HTML page."),
     "config": ("ferryman.cli.config", "Show settings and who set them."),
     "demo": ("ferryman.cli.demo", "See retries, a killed worker, and that nothing is lost."),
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from difflib import get_close_matches
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -23,7 +24,7 @@ from ferryman.telemetry.logs import EventLog
 from ferryman.worker.patience import Patience
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from ferryman.ferry import Ferry
@@ -32,6 +33,8 @@ app = plain_typer()
 
 Text = str | None
 MAX_PROCESSES = 1_000
+SHARED_DIR = "PROMETHEUS_MULTIPROC_DIR"
+"""As in `telemetry.metrics`, which is not imported where nobody counts."""
 
 
 @app.command()
@@ -112,7 +115,7 @@ def work(
         Text,
         typer.Option(
             metavar="[HOST:]PORT",
-            help="Serve the API from this process too, like `ferryman serve`.",
+            help="Serve the API too, like `ferryman serve`; of several, the first worker does.",
         ),
     ] = None,
     reload: Annotated[
@@ -140,13 +143,9 @@ def work(
 
         sources = Sources.of(target) if reload else None
         words = _one_worker(target, {**chosen, "url": url})
-        if web is not None:
-            raise CommandFailed(
-                "--web is for one worker: several cannot listen on one port",
-                "run `ferryman serve` beside them",
-                ExitCode.USAGE,
-            )
-        raise typer.Exit(Fleet(words, processes, sources).run())
+        serving = () if web is None else (f"--web={web}",)
+        with _counting_together() if serving else nullcontext():
+            raise typer.Exit(Fleet(words, processes, sources, serving).run())
     end_with_supervisor()
     with load_ferry(target, url) as ferry:
         raise typer.Exit(_run(ferry, target, config, web))
@@ -173,6 +172,8 @@ def _run(ferry: Ferry, target: str, config: Config, web: str | None) -> int:
     stop = EventLog.follow(ferry.events, ferry.backend.clock)
     try:
         worker = ferry.worker(slots, config.worker_settings(ferry.lease), app=target)
+        if web is None and SHARED_DIR in os.environ:
+            _count(ferry)
         with _served(ferry, web):
             return worker.run()
     finally:
@@ -187,6 +188,28 @@ def _served(ferry: Ferry, web: str | None) -> AbstractContextManager[object]:
     from ferryman.cli.serve import listening_address, web_server
 
     return web_server(ferry, *listening_address("--web", web))
+
+
+@contextmanager
+def _counting_together() -> Iterator[None]:
+    """Let the workers count in one folder, so that the one that serves can show them all.
+
+    The library's own way: what a worker counted is in its file, and outlives a kill.
+    """
+    if SHARED_DIR in os.environ:
+        yield
+        return
+    with TemporaryDirectory(prefix="ferryman-metrics-") as folder:
+        os.environ[SHARED_DIR] = folder
+        yield
+
+
+def _count(ferry: Ferry) -> None:
+    # Somebody may have set the variable for other programs, where nothing of ours could count.
+    with suppress(ModuleNotFoundError):
+        from ferryman.telemetry.metrics import count
+
+        count(ferry.events)
 
 
 def _check_store(ferry: Ferry) -> None:

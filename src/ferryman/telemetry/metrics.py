@@ -5,18 +5,19 @@ Labels are queues, tasks, verbs and breakers: never a job, a tenant or the text 
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
-from prometheus_client import Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from prometheus_client import CollectorRegistry
-
     from ferryman.events import Event, Events
     from ferryman.job import Job
 
+SHARED_DIR: Final = "PROMETHEUS_MULTIPROC_DIR"
+"""The library's own variable: where it is set, processes count in files of that folder."""
 OTHER: Final = "__other__"
 """The label of everything beyond the most names that a metric may have."""
 MOST_TASKS: Final = 200
@@ -24,6 +25,12 @@ MOST_NAMES: Final = 100
 SECONDS: Final = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600)
 
 _FINISHED: Final = ("completed", "failed", "cancelled")
+
+
+def count(events: Events, registry: CollectorRegistry | None = None) -> None:
+    """Count the events of a process from now on: in its registry, or in the shared folder."""
+    own = CollectorRegistry() if registry is None or SHARED_DIR in os.environ else registry
+    WorkerMetrics(own).follow(events)
 
 
 class Labels:

@@ -10,15 +10,13 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from ferryman.service.gauges import StoreGauges
-from ferryman.telemetry.metrics import WorkerMetrics
+from ferryman.telemetry.metrics import SHARED_DIR, count
 
 if TYPE_CHECKING:
     from ferryman.events import Events
     from ferryman.queue.contract import Backend
 
 MEDIA_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
-SHARED_DIR: Final = "PROMETHEUS_MULTIPROC_DIR"
-"""The library's own variable: where it is set, processes count in files of that folder."""
 
 
 class Exposition:
@@ -39,9 +37,3 @@ class Exposition:
     def text(self) -> bytes:
         """In the format that Prometheus scrapes."""
         return generate_latest(self._registry)
-
-
-def count(events: Events, registry: CollectorRegistry | None = None) -> None:
-    """Count the events of a process: for its own registry, or in the shared folder."""
-    own = CollectorRegistry() if registry is None or SHARED_DIR in os.environ else registry
-    WorkerMetrics(own).follow(events)

@@ -1,0 +1,19 @@
+"""`ferryman report`: a store at one moment as a page, to keep or to send."""
+
+from __future__ import annotations
+
+from ferryman.cli.options import Url, opened, plain_typer, store_url
+from ferryman.cli.output import put
+from ferryman.queue.open import safe_url
+from ferryman.service.report import report as written
+from ferryman.telemetry.escape import without_credentials
+
+app = plain_typer()
+
+
+@app.command()
+def report(url: Url = None) -> None:
+    """Print the state of the store as one HTML page, without payloads: report > now.html."""
+    shown_url = without_credentials(safe_url(store_url(url)))
+    with opened(url) as backend:
+        put(written(backend, shown_url))
