@@ -28,7 +28,7 @@ def test_no_request_causes_a_server_error(kind: str, tmp_path: Path) -> None:
             ran = fuzz(
                 server.port,
                 TOKEN,
-                examples=50,
+                examples=10,
                 folder=tmp_path,
                 phases="examples,coverage,fuzzing",
             )
