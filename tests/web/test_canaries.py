@@ -29,7 +29,7 @@ def job_id(ferry: Ferry) -> str:
         job.checkpoint({"deep": [{"api_key": CANARY}]})
         raise ValueError(f"cannot log in: {{'password': '{CANARY}'}} at {DSN} token={CANARY}")
 
-    payload = {
+    payload: dict[str, object] = {
         "user": {"password": CANARY, "list": [{"X-Api-Key": CANARY}]},
         "dsn": DSN,
         "headers": [f"Authorization: Bearer {CANARY}"],

@@ -25,7 +25,7 @@ REFUSED = (401, 403)
 def ask(client: Client, route: str) -> Answer:
     method, _, path = route.partition(" ")
     path = re.sub(r"\{\w+\}", "nothing", path)
-    body = None if method in ("GET", "DELETE") else {}
+    body: dict[str, str] | None = None if method in ("GET", "DELETE") else {}
     return client.send(method, path, body=body, read=route != "GET /v1/events")
 
 
