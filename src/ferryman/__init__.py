@@ -96,7 +96,7 @@ if TYPE_CHECKING:
     from ferryman.telemetry.context import JobFilter, add_job
     from ferryman.telemetry.lines import JsonLines
     from ferryman.telemetry.tracing import trace
-    from ferryman.worker.executor import current_job
+    from ferryman.worker.current import current_job
     from ferryman.worker.own_loop import Queue
     from ferryman.worker.settings import Settings
     from ferryman.worker.worker import Worker
@@ -124,7 +124,7 @@ else:
         "telemetry.context": ("JobFilter", "add_job"),
         "telemetry.lines": ("JsonLines",),
         "telemetry.tracing": ("trace",),
-        "worker.executor": ("current_job",),
+        "worker.current": ("current_job",),
         "worker.own_loop": ("Queue",),
         "worker.settings": ("Settings",),
         "worker.worker": ("Worker",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from ferryman.worker.executor import current_job
+from ferryman.worker.current import current_job
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import traceback
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import InvalidMessage, LeaseLost
 from ferryman.flow.failure import Failure
-from ferryman.job import Job, JobError
+from ferryman.job import JobError
 from ferryman.lifecycle import Verdict
 from ferryman.message import decode
 from ferryman.outcomes import Cancel, Fail, Outcome, Retry, Snooze
@@ -22,10 +21,12 @@ from ferryman.tasks.passage import PIPELINE, HandOver, in_a_run
 from ferryman.worker import yielding
 from ferryman.worker.batch import Batch
 from ferryman.worker.claim import Stopped
+from ferryman.worker.current import current
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ferryman.job import Job
     from ferryman.message import Message
     from ferryman.queue.settlement import Settlement
     from ferryman.tasks.passage import Passage, Spread
@@ -36,13 +37,6 @@ if TYPE_CHECKING:
 UNKNOWN_TASK_DELAY = 10.0
 """Seconds before another worker, perhaps of a newer release, may look at the job again."""
 MAX_TRACEBACK = 20_000
-
-_current: contextvars.ContextVar[Job | None] = contextvars.ContextVar("ferryman_job", default=None)
-
-
-def current_job() -> Job | None:
-    """The job whose handler runs here, for code that was not handed it."""
-    return _current.get()
 
 
 class Executor:
@@ -61,7 +55,7 @@ class Executor:
         return task if not in_a_run(job) or self._knows_run(job) else None
 
     def run(self, claim: Claim, task: Task[..., Any]) -> Settlement:
-        token = _current.set(claim.job)
+        token = current.set(claim.job)
         if task.limits.needs:
             covering.set(task.limits.needs)
         try:
@@ -69,12 +63,12 @@ class Executor:
         except BaseException as error:
             return self._raised(claim, task, error)
         finally:
-            _current.reset(token)
+            current.reset(token)
             if task.limits.needs:
                 covering.set(())
 
     async def run_async(self, claim: Claim, task: Task[..., Any]) -> Settlement:
-        token = _current.set(claim.job)
+        token = current.set(claim.job)
         covering.set(task.limits.needs)
         try:
             if self._passage(claim) is not None:
@@ -83,7 +77,7 @@ class Executor:
         except BaseException as error:
             return self._raised(claim, task, error)
         finally:
-            _current.reset(token)
+            current.reset(token)
 
     async def _run_in_a_run(self, claim: Claim, task: Task[..., Any]) -> Settlement:
         """The same where the passage may have to ask the store, which must not block the loop."""
