@@ -10,6 +10,7 @@ from ferryman import (
     Ferry,
     InvalidMessage,
     Job,
+    Message,
     QueueFull,
     TaskError,
     Unsupported,
@@ -74,6 +75,12 @@ def test_of_many_none_is_written_where_not_all_fit(ferry: Ferry) -> None:
     assert len(refused.value.ids) == 4
     assert ferry.backend.depth("mail", 10) == 0
     send.push_many(range(3))
+
+
+def test_messages_of_one_key_need_room_for_one(ferry: Ferry) -> None:
+    ferry.limit("mail", capacity=1)
+    messages = [Message.of("mail", "send", number, key="k") for number in range(2)]
+    assert [handle.created for handle in ferry.carry(messages)] == [True, False]
 
 
 def test_a_deep_queue_is_warned_of_once_and_again_after_it_eased(

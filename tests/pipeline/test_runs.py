@@ -16,6 +16,8 @@ from ferryman import (
     TaskError,
     collect,
 )
+from ferryman.lifecycle import Verdict
+from ferryman.queue.settlement import Settlement
 from ferryman.testing import FakeClock, drain
 from tests.pipeline.given import finish, jobs_of
 
@@ -80,8 +82,6 @@ def test_what_is_handed_over_in_a_paused_run_waits_too(
     backend = every.backend
     [job] = backend.poll("busy", {"one": 1}, lease=60)
     assert run.pause() == 1  # asked: the job runs, and completes all the same
-    from ferryman.lifecycle import Verdict
-    from ferryman.queue.settlement import Settlement
     from ferryman.worker.executor import Executor
     from ferryman.worker.leases import LeaseKeeper
 
@@ -95,6 +95,21 @@ def test_what_is_handed_over_in_a_paused_run_waits_too(
     assert {job.state for job in jobs_of(every, "picky")} == {State.PAUSED}
     assert (run.state(), seen) == ("paused", [])
     assert run.resume() == 4
+    assert finish(every, run) == ["completed"]
+    assert run.results() == [3]
+
+
+def test_a_run_that_is_resumed_before_its_worker_has_heard_of_the_pause_goes_on(
+    every: Ferry, pipeline: Pipeline, clock: FakeClock
+) -> None:
+    run = pipeline.push(3)
+    [job] = every.backend.poll("busy", {"one": 1}, lease=60)
+    run.pause()
+    assert run.resume() == 0
+    drain(every)
+    every.backend.settle([Settlement.of(job, Verdict.GIVE_BACK)])  # it stopped, as it was asked
+    assert every.backend.get(job.id).state is State.PAUSED  # type: ignore[union-attr]
+    assert run.state() == "running"
     assert finish(every, run) == ["completed"]
     assert run.results() == [3]
 

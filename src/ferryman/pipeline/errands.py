@@ -1,4 +1,4 @@
-"""The engine's own jobs in a run: barriers, and the release and sweeping of staged children."""
+"""The engine's own jobs in a run: barriers, release and sweeping of staged children, resuming."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final, Protocol
 from ferryman.filter import Filter, Term
 from ferryman.ids import child_id
 from ferryman.job import Job, State
+from ferryman.message import RUN
 from ferryman.outcomes import Snooze
 from ferryman.pipeline.barrier import BARRIER, wait_at
 from ferryman.pipeline.lineage import HELD, Children
+from ferryman.pipeline.pauses import RESUME, is_paused
 from ferryman.pipeline.spread import RELEASE, SWEEP, SWEEP_AFTER
 from ferryman.tasks.options import Options
 from ferryman.tasks.passage import PIPELINE, STAGE, HandOver
@@ -47,6 +49,7 @@ class Errands:
             (BARRIER, self._barrier),
             (RELEASE, self._release),
             (SWEEP, self._sweep),
+            (RESUME, self._resume),
         ):
             if tasks.get(name) is None:
                 tasks.add(Task(handler, name=name, options=Options(queue=queue), tasks=tasks))
@@ -87,3 +90,9 @@ class Errands:
         if not job.checkpoint():
             job.checkpoint("swept")
             raise Snooze(LOOK_AGAIN)
+
+    def _resume(self, job: Job) -> None:
+        backend, run = self._backend(), job.meta[RUN]
+        if is_paused(backend, run) or self._pipelines[job.meta[PIPELINE]].run(run).resume_late():
+            return
+        raise Snooze(max(0.5, 0.1 * (backend.clock.now() - job.created_at)))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
 
 CELLS: Final = "paused-run/"
+RESUME: Final = "ferryman.resume"
 FRESH: Final = 1.0
 """Seconds for which a look at the paused runs is good enough."""
 

@@ -12,8 +12,8 @@ from ferryman.errors import JobNotFound, NotAllowed, StillUnfinished, TaskError
 from ferryman.filter import Filter, Term
 from ferryman.job import TERMINAL, State
 from ferryman.pipeline.barrier import BARRIER, NOT_COMPLETED, UNFINISHED, in_run
-from ferryman.pipeline.lineage import HELD
-from ferryman.pipeline.pauses import set_paused
+from ferryman.pipeline.lineage import HELD, errand
+from ferryman.pipeline.pauses import RESUME, set_paused
 from ferryman.pipeline.spread import RELEASE, SWEEP, is_released
 from ferryman.tasks.passage import STAGE
 
@@ -109,7 +109,7 @@ class Run:
 
     def state(self) -> RunState:
         """What the run is now, without counting its jobs."""
-        going = (*self._shape.by_name, RELEASE)
+        going = (*self._shape.by_name, RELEASE, RESUME)
         # Files are read queue by queue: a job may hand over behind the reader's back, and be over
         # when it is read. The next look finds what followed, unless that did the same a stage on.
         for _ in range(len(self._shape.stages) + 1):
@@ -168,8 +168,17 @@ class Run:
     def resume(self) -> int:
         """Go on with what `pause` held back; staged children wait on for their parent's end."""
         set_paused(self._backend, self.id, False)
-        where = in_run(self.id, states=[State.PAUSED])
-        return self._each(self._backend.resume, where, self._there())
+        told = self._resume()
+        if (job := self._asked()) is not None:
+            mark = f"{job.fence}/{self._backend.clock.now()}"
+            self._backend.push([errand(job, RESUME, None, mark)])
+        return told
+
+    def resume_late(self) -> bool:
+        """Go on with what has stopped since `resume`, as `pause` had asked; whether that is all."""
+        done = self._asked() is None
+        self._resume()
+        return done
 
     def retry(self, stage: str | None = None) -> int:
         """Run again what failed or was cancelled; with a stage, all from there on; how many jobs.
@@ -241,6 +250,15 @@ class Run:
             job for page in self._walk(in_run(self.id, *stages, states=UNFINISHED)) for job in page
         )
         return any(job.task != BARRIER for job in jobs)
+
+    def _resume(self) -> int:
+        where = in_run(self.id, states=[State.PAUSED])
+        return self._each(self._backend.resume, where, self._there())
+
+    def _asked(self) -> Job | None:
+        """A job that runs and will be paused when it stops."""
+        running = self._walk(in_run(self.id, states=[State.PROCESSING]))
+        return next((job for jobs in running for job in jobs if job.asked == "pause"), None)
 
     def _retry(self, where: Filter) -> int:
         """Retry jobs; what an attempt that did not complete has staged is forgotten instead."""

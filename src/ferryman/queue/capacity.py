@@ -72,7 +72,8 @@ class _Group:
         if room >= len(self.messages):
             return
         new = [(place, message) for place, message in self.messages if is_new(message)]
-        if len({message.id for _, message in new}) > room:
+        # Of several with one key in a batch, the first becomes a job.
+        if len({(message.key is None, message.key or message.id) for _, message in new}) > room:
             yield from ((place, self.status) for place, _ in new)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferryman.errors import BackendError, BackendUnavailable
 from ferryman.tasks.passage import is_errand
+from ferryman.worker.feeding import LOOK_EVERY
 from ferryman.worker.loop import Loop
 
 if TYPE_CHECKING:
@@ -164,9 +165,12 @@ class Poller(Loop):
             self._empty_polls = 0
             return 0.0
         self._empty_polls += 1
+        pause = 0.002 * (1 << min(self._empty_polls, 10))
+        # What the store has may be what we leave alone.
         if withheld:
-            # What the store has may be what we leave alone.
-            return min(longest, 0.002 * (1 << min(self._empty_polls, 10)))
+            return min(longest, pause)
+        if self._feeding.skipped():
+            return min(longest, LOOK_EVERY, pause)
         return 0.0 if self._empty_polls < 3 else min(0.05, 0.002 * self._empty_polls)
 
     def wake(self) -> None:
