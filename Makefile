@@ -15,13 +15,14 @@ $(STAMP): pyproject.toml constraints.txt apps/causaganha/pyproject.toml
 demo: $(STAMP)  ## a year of invented gazettes through four stages, one worker killed with kill -9, nothing lost or done twice
 	$(BIN)/causaganha demo
 
-test: $(STAMP)  ## everything that needs only PyPI
-	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore=tests/system
+test: $(STAMP)  ## everything that needs only PyPI, but for the thorough tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore=tests/system -m 'not thorough'
 
 test-system: $(STAMP)  ## what needs apt, and what takes long: wrong clocks, three S3 nodes under kills
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[system]'
 	$(BIN)/python scripts/system.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/system
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore=tests/system -m thorough
 
 explore: $(STAMP)  ## random verbs against the model of the contract, others each time
 	$(BIN)/python -m pytest -n 2 --dist worksteal --timeout 600 --hypothesis-profile explore tests/model tests/pipeline/test_dags.py

@@ -63,7 +63,7 @@ PLANS = {
     "expired_leases": ["SEARCH jobs USING INDEX leases (expires_at<?)"],
     "expired_jobs": ["SEARCH jobs USING INDEX deadlines (deadline>? AND deadline<?)"],
     "claims_of": ["SCAN jobs USING INDEX leases"],
-    "finished_before": ["SEARCH jobs USING COVERING INDEX finished (state=? AND finished_at<?)"],
+    "finished_before": ["SEARCH jobs USING INDEX finished (state=? AND finished_at<?)"],
     "waiting_ready": ["SEARCH jobs USING INDEX ready (queue=?)"],
     "waiting_scheduled": ["SEARCH jobs USING INDEX scheduled (queue=?)"],
     "waiting_paused": ["SEARCH jobs USING INDEX set_aside (state=? AND rowid<?)"],

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
     from bench.programme import Event
 
+pytestmark = pytest.mark.thorough
+
 KEYS = ["backend", "workload", "ours", "raw", "ratio", "gate", "goal", "met"]
 JOBS = 50
 FIGURES = {

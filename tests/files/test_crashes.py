@@ -15,6 +15,8 @@ from chaos.disk.meetings import Meeting, meet
 from chaos.disk.mortal import NUMBERS
 from chaos.disk.scenes import SCENES, Scene
 
+pytestmark = pytest.mark.thorough
+
 BY_NAME = {scene.name: scene for scene in SCENES}
 
 

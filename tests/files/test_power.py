@@ -9,6 +9,8 @@ from chaos.disk.relay import die_then_lose_power, die_twice
 from chaos.disk.scenes import SCENES, Scene
 from chaos.disk.script import script
 
+pytestmark = pytest.mark.thorough
+
 BY_NAME = {scene.name: scene for scene in SCENES}
 SEED = 1
 

@@ -15,6 +15,8 @@ from tests.flow.service import serving
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.thorough
+
 JITTER = 0.2
 """Seconds between a grant and what the service sees of it, on a busy machine. What 50 ms show is
 in tests/system."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from ferryman.message import Message
 
+pytestmark = pytest.mark.thorough
+
 FEW, MANY = 3, 25
 """Messages of a batch that is pushed in calls, and of one that is streamed."""
 

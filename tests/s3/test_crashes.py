@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
     Node = StrictBackend | RelaxedBackend
 
+pytestmark = pytest.mark.thorough
+
 LEASE: Final = 60.0
 MOST: Final = 60
 EVERY: Final = int(os.environ.get("FERRYMAN_CRASH_EVERY", "2"))

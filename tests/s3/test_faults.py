@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tests.servers.faults import Fault
     from tests.servers.line import Exchange, Line
 
+pytestmark = pytest.mark.thorough
+
 PASSING: dict[str, Fault] = {
     "500 before": faults.error_before(500),
     "500 after": faults.error_after(500),

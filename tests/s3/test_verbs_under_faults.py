@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from tests.servers.line import Exchange, Line
     from tests.servers.shared import Server
 
+pytestmark = pytest.mark.thorough
+
 
 FAULTS: Final[dict[str, Callable[[Exchange], None]]] = {
     "error before": faults.error_before(500),

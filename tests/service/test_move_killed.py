@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
     from ferryman.testing import FakeClock
 
+pytestmark = pytest.mark.thorough
+
 
 class Killed(BaseException):
     """The process is no more: nothing that comes after reaches a store."""

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from tests.servers.line import Line
     from tests.servers.sqs_faults import Misfortune, Request, Weather
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture
 def store(join: Callable[..., Backend], line: Line, weather: Weather) -> Backend:
