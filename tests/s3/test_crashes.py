@@ -108,6 +108,10 @@ def pushed(life: Life) -> None:
     life.push()
 
 
+def two_pushed(life: Life) -> None:
+    life.push().store.push([Message.of("mail", "send", "body", id="second")])
+
+
 def claimed(life: Life) -> None:
     life.push().claim()
 
@@ -128,6 +132,7 @@ VERBS: Final[dict[str, tuple[Callable[[Life], object], Callable[[Life], object]]
     "push that moves": (pushed, lambda life: life.replace("post")),
     "push of a finished id": (finished, lambda life: life.push()),
     "claim": (pushed, lambda life: life.claim()),
+    "claim of two": (two_pushed, lambda life: life.store.poll("mortal", {"mail": 2}, lease=LEASE)),
     "heartbeat": (claimed, lambda life: life.beat()),
     "lost poll": (
         claimed,

@@ -68,6 +68,26 @@ def test_a_node_that_was_away_for_long_syncs_before_it_claims(
     assert seen.state is State.COMPLETED
 
 
+@pytest.mark.parametrize("request_number", [1, 2, 3])
+def test_a_process_that_dies_in_a_poll_leaves_no_wrong_picture_on_its_machine(
+    join: Callable[..., StrictBackend], ministack: Server, request_number: int
+) -> None:
+    bucket = mortal(ministack.address)
+    store = join("one", bucket=bucket)
+    for job_id in ("job", "second"):
+        push(store, job_id)
+    bucket.doom(request_number, after=True)
+    with pytest.raises(Killed):
+        poll(store)
+    heir = join("one")
+    shown = heir.snapshot()
+    jobs = [heir.get(job_id) for job_id in ("job", "second")]
+    claimed = [job for job in jobs if job is not None and job.state is State.PROCESSING]
+    assert len(claimed) >= request_number - 1  # the first request asks whether the queue is paused
+    assert shown.count(State.PROCESSING) == len(claimed)
+    assert shown.count(State.PENDING) == 2 - len(claimed)
+
+
 @pytest.mark.parametrize("request_number", [1, 2])
 def test_a_process_that_dies_in_an_ack_leaves_no_wrong_picture_on_its_machine(
     join: Callable[..., StrictBackend], ministack: Server, request_number: int

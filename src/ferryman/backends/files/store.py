@@ -27,6 +27,20 @@ if TYPE_CHECKING:
     from ferryman.clock import Clock
     from ferryman.errors import BackendError
 
+
+class _Process:
+    """The number of this process, without asking the system for each name that is made."""
+
+    def __init__(self) -> None:
+        self.renew()
+
+    def renew(self) -> None:
+        self.number = os.getpid()
+
+
+_process = _Process()
+os.register_at_fork(after_in_child=_process.renew)
+
 BOOT = "/proc/sys/kernel/random/boot_id"
 
 
@@ -85,7 +99,7 @@ class Store:
 
     def nonce(self) -> str:
         """A name that nobody else uses; the process number tells forks apart."""
-        return f"{os.getpid():x}-{self._token}-{next(self._numbers):x}"
+        return f"{_process.number:x}-{self._token}-{next(self._numbers):x}"
 
     def expired(self, lease: Lease, now: float) -> bool:
         """Whether a lease is over: by this boot's steady clock where that can be said."""
@@ -99,8 +113,7 @@ class Store:
         if self.boot is not None:
             lease.boot = self.boot
             # The same moment by both clocks, however long ago `now` was asked for.
-            left = lease.expires_at - self.clock.now()
-            lease.until = int((self.clock.monotonic() + left) * 1e6) / 1e6
+            lease.until = int(self.file_clock.steady(lease.expires_at) * 1e6) / 1e6
 
     # -- verbs
 

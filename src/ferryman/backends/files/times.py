@@ -33,6 +33,10 @@ class FileClock(SystemClock):
             steady = self._ask()
         return whole(steady + self._offset)
 
+    def steady(self, moment: float) -> float:
+        """What `monotonic` says at a moment, by what was asked last."""
+        return moment - self._offset
+
     def _ask(self) -> float:
         """Ask the file system anew. An answer that took long is late, and late is never early.
 
