@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MINUTE = 60_000
 
+pytestmark = pytest.mark.timeout(180)
+
 
 @pytest.fixture
 def ferry() -> Iterator[Ferry]:
@@ -39,7 +41,8 @@ def push(ferry: Ferry, *names: str) -> None:
 
 
 def ids(page: Page) -> list[str]:
-    return page.locator("table.jobs tbody a.mono").all_inner_texts()
+    found: list[str] = page.locator("table.jobs tbody a.mono").all_inner_texts()
+    return found
 
 
 def test_what_happens_in_the_store_is_seen_without_a_reload(ferry: Ferry, look: Look) -> None:
@@ -144,7 +147,6 @@ def test_a_server_that_goes_away_and_comes_back_is_told_and_survived(
         expect(page.locator("tbody tr", has_text="mail").locator(".n-pending")).to_have_text("2")
 
 
-@pytest.mark.timeout(120)
 def test_a_store_that_goes_away_and_comes_back_is_told_and_survived(
     postgres_url: str, look: Look
 ) -> None:
