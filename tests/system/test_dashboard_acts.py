@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tests.system.dashboard.fixtures import Look
     from tests.system.dashboard.screen import Screen
 
+pytestmark = pytest.mark.timeout(180)
+
 
 @pytest.fixture
 def ferry() -> Iterator[Ferry]:

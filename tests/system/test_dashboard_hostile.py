@@ -11,9 +11,9 @@ from playwright.sync_api import expect
 
 from ferryman import Ferry
 from ferryman.filter import Filter
+from ferryman.service import presentation
 from ferryman.service.api_keys import ApiKeys
 from ferryman.service.roles import Role
-from ferryman.telemetry.escape import without_credentials
 from tests.system.dashboard import scene
 from tests.system.dashboard.fixtures import served
 from tests.system.dashboard.hostile import hostile
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ferryman.web.server import Server
     from tests.system.dashboard.fixtures import Look
     from tests.system.dashboard.screen import Screen
+
+pytestmark = pytest.mark.timeout(180)
 
 LISTS = {
     "": "Overview",
@@ -85,7 +87,6 @@ def test_lists_show_hostile_strings_as_text(server: Server, look: Look) -> None:
     expect(page.locator("tbody").first).to_contain_text("<svg onload=window.ran=1>")
 
 
-@pytest.mark.timeout(180)
 def test_pages_about_each_string_show_it_as_text(
     planted: Ferry, server: Server, look: Look
 ) -> None:
@@ -95,7 +96,7 @@ def test_pages_about_each_string_show_it_as_text(
         expect(page.locator(".error-text")).to_be_visible()
         assert not ran(screen), job.id
         # As everywhere, what looks like a credential is hidden.
-        shown = without_credentials(job.error or "").strip()
+        shown = str(presentation.job_summary(job)["error"]).strip()
         assert page.locator(".error-text").inner_text().strip() == shown
 
 

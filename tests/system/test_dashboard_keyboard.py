@@ -31,6 +31,8 @@ PLACES = {
     "o": "Overview",
 }
 
+pytestmark = pytest.mark.timeout(180)
+
 
 @pytest.fixture
 def ferry() -> Iterator[Ferry]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MINUTE = 60_000
 
+pytestmark = pytest.mark.timeout(180)
+
 
 @pytest.fixture
 def ferry() -> Iterator[Ferry]:
@@ -145,7 +147,6 @@ def test_a_server_that_goes_away_and_comes_back_is_told_and_survived(
         expect(page.locator("tbody tr", has_text="mail").locator(".n-pending")).to_have_text("2")
 
 
-@pytest.mark.timeout(120)
 def test_a_store_that_goes_away_and_comes_back_is_told_and_survived(
     postgres_url: str, look: Look
 ) -> None:

@@ -143,14 +143,14 @@ def test_a_search_finds_jobs_by_state_queue_error_and_payload(server: Server, lo
     field.fill("state:failed queue:mail error:answer payload.user.name:")
     field.press("ArrowDown")
     expect(page.get_by_role("option").first).to_be_visible()
-    field.fill('state:failed queue:mail error:answer payload.user.name:"user 7"')
+    field.fill('state:failed queue:mail error:answer payload.user.name:"user 10"')
     field.press("Enter")
     rows = page.locator("table.jobs tbody tr")
     expect(rows.first).to_contain_text("no answer within")
     expect(rows.first).to_contain_text("mail")
     assert "where=state%3Afailed" in page.url
     page.reload()
-    expect(field).to_have_value('state:failed queue:mail error:answer payload.user.name:"user 7"')
+    expect(field).to_have_value('state:failed queue:mail error:answer payload.user.name:"user 10"')
 
 
 def test_a_filter_that_cannot_be_read_says_where(server: Server, look: Look) -> None:

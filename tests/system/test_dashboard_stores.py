@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 STORES = ("memory", "file", "sqlite", "postgresql", "sqs")
 
+pytestmark = pytest.mark.timeout(180)
+
 
 @pytest.fixture
 def url(request: pytest.FixtureRequest, store: str, memory_folder: Path) -> str:
@@ -40,7 +42,6 @@ def url(request: pytest.FixtureRequest, store: str, memory_folder: Path) -> str:
     return sqs_url(server, new_id().replace("-", ""), f"sqlite:///{memory_folder}/ledger.db")
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("store", STORES)
 def test_jobs_are_seen_driven_and_followed(store: str, url: str, look: Look) -> None:
     with Ferry(url) as ferry, served(ferry) as server:

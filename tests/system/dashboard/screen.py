@@ -25,7 +25,7 @@ ARGUMENTS: Final = (
     "--disable-sync",
     "--disable-dev-shm-usage",
 )
-PATIENCE: Final = 15_000
+PATIENCE: Final = 30_000
 """Milliseconds: a busy machine is slow, and nothing here is about how long it takes."""
 AXE: Final = Path(sys.prefix) / "axe-core" / "node_modules" / "axe-core" / "axe.min.js"
 

@@ -3,7 +3,7 @@
 const VALUE = String.raw`(?:"(?:[^"\\]|\\.)*"|[^\s",]+)`;
 const TERM = new RegExp(String.raw`-?(?:([A-Za-z_][\w.\-]*):)?${VALUE}(?:,${VALUE})*|\S+`, "g");
 
-export const FIELDS = {
+const FIELDS = {
   state: "the six states",
   queue: "exactly",
   task: "exactly",
@@ -23,7 +23,7 @@ export const FIELDS = {
   version: "of the payload",
 };
 
-export const termsOf = (text) => [...text.matchAll(TERM)].map((match) => ({ text: match[0], field: match[1] ?? "", at: match.index }));
+const termsOf = (text) => [...text.matchAll(TERM)].map((match) => ({ text: match[0], field: match[1] ?? "", at: match.index }));
 
 // The text with its positive term of this field put in place, or taken away.
 export function withTerm(text, field, values) {

@@ -11,7 +11,6 @@ const RANKS = ["viewer", "operator", "editor", "admin"];
 export const may = (role) => RANKS.indexOf(me.value?.role) >= RANKS.indexOf(role);
 
 const asked = signal(null);
-export const acting = () => asked.value !== null;
 
 // {title, text, method, where, body, cli, count(): Promise<{matched, allowed}>, typed, verb, done(answer)}
 export const ask = (act) => asked.set({ ...act, key: Symbol("act") });

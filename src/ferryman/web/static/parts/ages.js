@@ -10,7 +10,7 @@ const MOST = 1_200;
 const seen = signal([]);
 
 // The store tells it when something changes; meanwhile it grows by itself.
-export function oldest(queue, at) {
+function oldest(queue, at) {
   if (queue.oldest_ready === null || queue.oldest_ready === undefined || !queue.ready) return null;
   return queue.oldest_ready + Math.max(0, now() - stamp(at));
 }

@@ -25,8 +25,8 @@ export function Head({ title, lead, children }) {
   </header>`;
 }
 
-export const Card = ({ title, aside, children, wide = true, id }) => html`
-  <section class=${`card${wide ? "" : " narrow"}`} aria-labelledby=${title ? `${id ?? slug(title)}-t` : undefined}>
+export const Card = ({ title, aside, children, id }) => html`
+  <section class="card" aria-labelledby=${title ? `${id ?? slug(title)}-t` : undefined}>
     ${title && html`<div class="card-head"><h2 id=${`${id ?? slug(title)}-t`}>${title}</h2>${aside}</div>`}
     ${children}
   </section>`;

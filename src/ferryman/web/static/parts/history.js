@@ -22,7 +22,7 @@ export function useHistory(queue) {
   };
 }
 
-export function Range() {
+function Range() {
   const range = useSignal(hours);
   return html`<div class="range" role="group" aria-label="Time range">${HOURS.map((one) => html`<button type="button" key=${one} class="small" aria-pressed=${one === range} onClick=${() => hours.set(one)}>${one} h</button>`)}</div>`;
 }

@@ -36,7 +36,8 @@ export function Query({ where, known, error, onWhere }) {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       if (!open) setAt(event.target.selectionStart);
-      else setChosen((chosen + (event.key === "ArrowDown" ? 1 : choices.length) + (chosen < 0 && event.key === "ArrowUp" ? 0 : 0)) % choices.length);
+      else if (event.key === "ArrowDown") setChosen((chosen + 1) % choices.length);
+      else setChosen(chosen > 0 ? chosen - 1 : choices.length - 1);
     } else if ((event.key === "Enter" || event.key === "Tab") && open && chosen >= 0) {
       event.preventDefault();
       take(choices[chosen]);
