@@ -1,4 +1,4 @@
-"""Fixtures of the system tests."""
+"""A browser for the tests of the dashboard: others do without."""
 
 from __future__ import annotations
 
