@@ -298,6 +298,8 @@ def test_a_listing_that_never_ends_is_an_error(
         list(steady.list(folder))
 
 
+# Without `twice`: where a rival overtakes a write that a gateway has sent twice, nobody can tell it
+# from one that was refused.
 STORM = [
     faults.error_before(500),
     faults.error_after(500),
@@ -306,7 +308,6 @@ STORM = [
     faults.cut_after,
     faults.cut_inside,
     faults.silent_after,
-    faults.twice,
 ]
 
 
