@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -166,6 +167,23 @@ def test_a_store_that_goes_away_and_comes_back_is_told_and_survived(
             push(ferry, "bob")
             row = page.locator("tbody tr", has_text="mail")
             expect(row.locator(".n-pending")).to_have_text("2")
+
+
+def test_late_news_of_an_outage_does_not_stay_on_a_page_whose_stream_is_well(
+    ferry: Ferry, look: Look
+) -> None:
+    push(ferry, "ada")
+    away = re.compile(r"/v1/(queues|overview)\b")
+    with served(ferry) as server:
+        screen = look(server.address)
+        page = screen.page
+        expect(page.locator("button.live")).to_have_text("live")
+        page.route(away, lambda route: route.fulfill(status=503, json={"detail": "gone"}))
+        screen.open("queues", "Queues")
+        expect(page.locator("[data-trouble=store]")).to_contain_text("gone")
+        page.unroute(away)
+        expect(page.locator("[data-trouble]")).to_have_count(0)
+        expect(page.locator("tbody tr", has_text="mail")).to_be_visible()
 
 
 def relayed(url: str, port: int) -> str:

@@ -1,5 +1,5 @@
 // Keyboard: single keys, never inside inputs or dialogs; `g` and a letter goes to a page.
-import { useEffect, useRef } from "./html.js";
+import { useLayoutEffect, useRef } from "./html.js";
 import { kept, signal } from "./signal.js";
 import { go } from "./router.js";
 
@@ -65,7 +65,8 @@ function busy(target) {
 export function useKeys(keys) {
   const held = useRef(keys);
   held.current = keys;
-  useEffect(() => {
+  // Before anybody can see the page: a key pressed then must not be lost.
+  useLayoutEffect(() => {
     layers.push(held);
     return () => layers.splice(layers.indexOf(held), 1);
   }, []);

@@ -8,6 +8,7 @@ const POLL = 5_000;
 const LONGEST_PAUSE = 5_000;
 // The stream sends a heartbeat every 15 s.
 const SILENCE = 35_000;
+const AGAIN = 2_000;
 
 export const overview = signal(null);
 // Grows with every change; `queues` names those it was about, null for any.
@@ -18,6 +19,8 @@ export const link = signal({ state: "reconnecting", trouble: null, heard: 0 });
 
 let stop = null;
 let last = "";
+let streaming = false;
+let doubt = 0;
 
 export const quiet = () => paused.value || document.hidden;
 
@@ -75,6 +78,7 @@ async function stream(signal, opened) {
     });
     if (!answer.ok) throw new Problem(answer.status);
     opened();
+    streaming = true;
     heard("live");
     // Whatever happened before the stream was open.
     bump(null);
@@ -91,6 +95,7 @@ async function stream(signal, opened) {
       blocks.forEach(take);
     }
   } finally {
+    streaming = false;
     clearTimeout(watchdog);
     signal.removeEventListener("abort", end);
   }
@@ -126,12 +131,26 @@ function heard(state) {
   link.set({ state, trouble: null, heard: Date.now() });
 }
 
-// Also called by any request of a page that got no answer.
+// Also called by any request of a page that got no answer. That may be late news, and a stream
+// that is well tells only changes: so it is asked again until there is an answer.
 export function lost(error) {
   if (quiet()) return;
+  if (streaming && !doubt) doubt = setTimeout(ask, AGAIN);
   const kind = error.status === 401 ? "access" : error.storeAway ? "store" : "server";
   const since = link.value.trouble?.kind === kind ? link.value.trouble.since : Date.now();
   link.set({ ...link.value, state: "reconnecting", trouble: { kind, since, text: error.message } });
+}
+
+async function ask() {
+  doubt = 0;
+  if (!streaming || !link.value.trouble) return;
+  try {
+    const body = await get("overview");
+    if (streaming) heard("live");
+    seen(body, null);
+  } catch (error) {
+    lost(error);
+  }
 }
 
 const pause = (ms, signal) =>

@@ -1,17 +1,19 @@
 // The query bar: a text field with suggestions, by mouse or keyboard.
-import { html, useEffect, useId, useMemo, useRef, useState } from "../html.js";
+import { html, useId, useMemo, useRef, useState } from "../html.js";
 import { suggestions } from "../filter.js";
 import { Icon } from "./icons.js";
 
 const MOST = 9;
 
 export function Query({ where, known, error, onWhere }) {
-  const [text, setText] = useState(where);
+  // What is written belongs to the filter it began with: another filter brings its own text.
+  const [draft, setDraft] = useState({ where, text: where });
+  const text = draft.where === where ? draft.text : where;
+  const setText = (next) => setDraft({ where, text: next });
   const [at, setAt] = useState(null);
   const [chosen, setChosen] = useState(-1);
   const field = useRef(null);
   const id = useId();
-  useEffect(() => setText(where), [where]);
   const found = useMemo(() => (at === null ? { choices: [] } : suggestions(text, at, known)), [text, at, known]);
   const choices = found.choices.slice(0, MOST);
   const open = choices.length > 0;
