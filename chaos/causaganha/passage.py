@@ -24,6 +24,8 @@ BACKENDS: Final = ("sqlite", "postgresql", "file")
 YEAR: Final = 2025
 QUOTA, PERIOD = 30, 10.0
 """So many calls of Gemini in so many seconds: few enough that a passage has to wait for them."""
+WAY: Final = 3.0
+"""Seconds that a call may be on its way: the app grants so much slower than the service allows."""
 PATIENCE: Final = 300.0
 """Seconds without an edition coming to its end, after which the rest is given up."""
 
@@ -100,7 +102,7 @@ def _place(terms: Terms, folder: Path) -> Iterator[Town]:
             editions=terms.editions,
             pages=30,
             mishaps=terms.rough,
-            gemini_quotas=f"{QUOTA}/{PERIOD:.0f}s" if terms.rough else "1000/s",
+            gemini_quotas=f"{QUOTA}/{PERIOD + WAY:.0f}s" if terms.rough else "1000/s",
             max_attempts=100,
             lease=3.0,
             backoff=0.001,

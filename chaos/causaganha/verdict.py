@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from chaos.causaganha.passage import PERIOD, QUOTA, Terms, passage
+from chaos.causaganha.passage import PERIOD, QUOTA, WAY, Terms, passage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from chaos.causaganha.passage import Passage
-
-LATENCY: Final = 1.0
-"""Seconds that a call may spend between its grant and the service, beside the machine's stalls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +32,10 @@ class Verdict:
             "wrong_rows": len(rough.rows.wrong(calm.rows)),
             "wrong_uploads": len(self._wrong_uploads()),
             "calls_over": max(0, spent - rough.kills, -spent),
+            # Only a machine that stalls for longer than a call may be on its way excuses it.
             "over_quota": sum(
-                each < PERIOD - LATENCY - rough.stall for each in spans(rough.calls, QUOTA + 1)
+                each < PERIOD + WAY - max(WAY, rough.stall)
+                for each in spans(rough.calls, QUOTA + 1)
             ),
             "other_ranking": int(rough.ranking != calm.ranking),
         }

@@ -84,7 +84,8 @@ def test_the_seconds_of_so_many_calls_in_a_row_are_measured_wherever_they_begin(
 def test_a_machine_that_stalls_excuses_calls_that_come_late() -> None:
     late = replace(CALM, kills=99, calls=[n * 0.29 for n in range(33)])  # 31 in 8.7 seconds
     assert verdict(late).broken["over_quota"] == 3
-    assert verdict(replace(late, stall=0.5)).clean
+    assert verdict(replace(late, stall=2.9)).broken["over_quota"] == 3
+    assert verdict(replace(late, stall=4.5)).clean
 
 
 def test_the_readme_shows_the_recorded_results() -> None:
