@@ -10,8 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from ferryman.message import MAX_NAME, MAX_SECONDS
 from ferryman.service import presentation
 from ferryman.service.roles import Role
+from ferryman.web import models
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
+from ferryman.web.openapi import sends
 from ferryman.web.routes.names import guarded_router
 
 router = guarded_router("access")
@@ -27,13 +29,13 @@ class NewKey(BaseModel):
     expires: float | None = Field(default=None, gt=0, le=MAX_SECONDS)
 
 
-@router.get("/v1/keys")
+@router.get("/v1/keys", responses=sends(models.Keys))
 def keys(here: Here) -> Json:
     """The API keys that can be used, without their secrets."""
     return Json({"keys": [presentation.api_key(key) for key in here.site.door.keys.list()]})
 
 
-@router.post("/v1/keys", status_code=201)
+@router.post("/v1/keys", status_code=201, responses=sends(models.MadeKey, 201))
 def create_key(here: Here, key: NewKey) -> Json:
     """Make an API key. Its `secret` is in this answer and nowhere else."""
     made, secret = here.site.door.keys.create(
@@ -43,7 +45,7 @@ def create_key(here: Here, key: NewKey) -> Json:
     return Json({**presentation.api_key(made), "secret": secret}, status_code=201)
 
 
-@router.delete("/v1/keys/{key_id}")
+@router.delete("/v1/keys/{key_id}", responses=sends(models.Key))
 def revoke_key(
     here: Here, key_id: Annotated[str, Path(max_length=100, description="The key's id.")]
 ) -> Json:
