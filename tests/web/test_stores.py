@@ -82,6 +82,8 @@ def test_what_sqs_alone_cannot_do_is_refused_by_name(
         for path in ("/v1/jobs", "/v1/jobs/x", "/v1/bulk", "/v1/keys", "/v1/audit", "/v1/workers"):
             answer = admin.get(path)
             assert (answer.status, answer.code) == (501, "unsupported"), path
+        key = {"name": "ci", "role": "editor", "pushes": "5/d"}
+        assert admin.post("/v1/keys", key).code == "unsupported"
         bulk = admin.post("/v1/bulk", {"act": "retry", "where": "task:send"})
         assert bulk.code == "unsupported"
         login = Client(server.port).post("/v1/session", {"token": TOKEN})

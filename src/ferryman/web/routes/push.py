@@ -80,7 +80,7 @@ Accepted = models.PushedJob | models.PushedJobs
         200: {"model": Accepted, "description": "All of them were there already."},
         201: {"model": Accepted},
         409: refuses("An id is taken by another body; the other jobs were accepted."),
-        429: refuses("A queue is full; Retry-After says when to try again."),
+        429: refuses("A queue is full or a quota spent; Retry-After says when to try again."),
     },
 )
 def push(
@@ -96,8 +96,10 @@ def push(
     """
     jobs = [wanted] if isinstance(wanted, NewJob) else wanted.jobs
     messages = [_message(here, job, idempotency_key, index) for index, job in enumerate(jobs)]
-    pushed = here.control.push_many(messages)
-    here.count = sum(one.status in ("created", "replaced") for one in pushed)
+    with here.pushing(len(messages)) as spending:
+        pushed = here.control.push_many(messages)
+        here.count = sum(one.status in ("created", "replaced") for one in pushed)
+        spending.used = here.count
     here.target = pushed[0].id if len(pushed) == 1 else ""
     shown = [presentation.pushed(one) for one in pushed]
     refusal = here.control.refusal(messages, pushed)

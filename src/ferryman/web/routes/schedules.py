@@ -54,6 +54,8 @@ def resume_schedule(here: Here, name: Name) -> Json:
 @router.post("/v1/schedules/{name}/run", responses=sends(models.RanSchedule))
 def run_schedule(here: Here, name: Name) -> Json:
     """Push one job of a schedule now, besides its slots."""
-    pushed = here.control.run_schedule(name)
+    with here.pushing(1) as spending:
+        pushed = here.control.run_schedule(name)
+        spending.used = int(pushed.created)
     here.target, here.count = name, 1
     return Json({"schedule": name, "id": pushed.id, "created": pushed.created})
