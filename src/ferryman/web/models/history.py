@@ -16,7 +16,10 @@ class Quantiles(BaseModel):
 
 
 class Bucket(BaseModel):
-    """What workers ended in one step from `at` on, how long it waited and how long it ran."""
+    """What workers ended in one step from `at` on, how long it waited and how long it ran.
+
+    `oldest_ready` are the most seconds for which a ready job was due; null while no worker lived.
+    """
 
     at: datetime
     done: int
@@ -25,6 +28,7 @@ class Bucket(BaseModel):
     cancelled: int
     wait: Quantiles
     run: Quantiles
+    oldest_ready: int | None
 
 
 class History(BaseModel):
