@@ -71,7 +71,7 @@ def ferry() -> Iterator[Ferry]:
         backend = ferry.backend
         backend.write_cell(BREAKER_CELLS + "bank", BREAKER, expect=0)
         backend.write_cell(PERMIT_CELLS + "mail", '{"limit":2,"holders":{"w":[1,9e12]}}', expect=0)
-        backend.write_cell(WORKER_CELLS + "other", "{}", expect=0)
+        backend.write_cell(WORKER_CELLS + "other", '{"hears": true}', expect=0)
         yield ferry
 
 

@@ -6,9 +6,11 @@ import contextlib
 import json
 import os
 import socket
+import time
 from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import BackendError
+from ferryman.queue.diagnosis import Hearing
 from ferryman.tasks.spared import spared
 from ferryman.worker.lookout import Lookout
 from ferryman.worker.loop import Loop
@@ -106,7 +108,7 @@ class Upkeep(Loop):
             self._write(None)
 
     def _show(self) -> None:
-        self._write(json.dumps(self._row()))
+        self._write(json.dumps({**self._row(), **_ties(self._backend)}))
 
     def _write(self, value: str | None) -> None:
         if not self._backend.capabilities.cells:
@@ -114,6 +116,15 @@ class Upkeep(Loop):
         self._backend.write_cell(
             WORKER_CELLS + self._worker, value, expect=None, ttl=self._row_every * 4
         )
+
+
+def _ties(backend: Backend) -> Mapping[str, Any]:
+    """How this process stands to its store: by how many seconds the store's clock is ahead of this
+    machine's, and whether it is told of pushes."""
+    return {
+        "skew": round(backend.clock.now() - time.time(), 3),
+        "hears": backend.hears() if isinstance(backend, Hearing) else None,
+    }
 
 
 def this_process() -> Mapping[str, Any]:

@@ -8,7 +8,11 @@ from pydantic import BaseModel
 
 
 class Worker(BaseModel):
-    """A worker as it described itself; `queues` are its slots, null is what it did not say."""
+    """A worker as it described itself; `queues` are its slots, null is what it did not say.
+
+    `skew`: seconds by which the store's clock is ahead of its machine's. `hears`: whether the store
+    tells it of pushes; null where no store would.
+    """
 
     id: str
     stale: bool
@@ -20,6 +24,8 @@ class Worker(BaseModel):
     started_at: datetime | None
     heartbeat_at: datetime | None
     lease: float | None
+    skew: float | None
+    hears: bool | None
 
 
 class Workers(BaseModel):
