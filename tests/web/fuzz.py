@@ -20,7 +20,7 @@ def fuzz(
         *("--checks", CHECKS, "--max-examples", str(examples)),
         *("--phases", phases, "--no-color", "--seed", "1"),
         # A stream has no end, and a session that is deleted ends the run's own.
-        *("--exclude-path", "/v1/events", "--request-timeout", "10"),
+        *("--exclude-path", "/v1/events", "--request-timeout", "60"),
     ]
     return subprocess.run(
         [str(program), *words], cwd=folder, capture_output=True, text=True, check=False

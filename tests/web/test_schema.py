@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from ferryman.web.access.rules import RULES
 from tests.web.conftest import TOKEN
 from tests.web.fuzz import fuzz
@@ -29,6 +31,7 @@ def test_the_description_is_openapi_3_1_and_has_every_route(admin: Client) -> No
     assert len({act["operationId"] for act in operations}) == len(operations)
 
 
+@pytest.mark.timeout(300)
 def test_requests_made_up_from_the_description_cause_no_server_error(
     ferry: Ferry, server: Server, tmp_path: Path
 ) -> None:

@@ -69,8 +69,8 @@ class Ended:
     def from_json(cls, facts: Sequence[Any]) -> Ended:
         *counts, wait, run, oldest = facts
         named = {name: int(n) for name, n in zip(OUTCOMES, counts, strict=True)}
-        times = [Histogram({int(b): int(n) for b, n in h}) for h in (wait, run)]
-        return cls(Counter(named), *times, None if oldest is None else float(oldest))
+        waited, ran = (Histogram({int(b): int(n) for b, n in h}) for h in (wait, run))
+        return cls(Counter(named), waited, ran, None if oldest is None else float(oldest))
 
 
 class Rollup:

@@ -41,6 +41,12 @@ def push(ferry: Ferry, *names: str) -> None:
         ferry.push("send", name, id=name)
 
 
+def under_way(page: Page) -> None:
+    """Let the page begin what it was about to ask when it was told to be quiet: effects come only
+    after the next paint."""
+    page.clock.run_for(1_000)
+
+
 def ids(page: Page) -> list[str]:
     found: list[str] = page.locator("table.jobs tbody a.mono").all_inner_texts()
     return found
@@ -88,8 +94,10 @@ def test_a_paused_page_asks_nothing_at_all_and_goes_on_when_told(ferry: Ferry, l
         page.reload()
         screen.open("jobs", "Jobs")
         expect(page.locator("button.live")).to_have_text("live")
+        expect(page.locator("table.jobs tbody tr")).to_have_count(1)
         page.keyboard.press("l")
         expect(page.locator("button.live")).to_have_text("paused")
+        under_way(page)
         push(ferry, "bob")
         assert screen.requests(lambda: page.clock.run_for(2 * MINUTE)) == []
         page.keyboard.press("l")
@@ -112,6 +120,7 @@ def test_a_hidden_page_asks_nothing_and_is_up_to_date_when_it_is_seen(
             " document.dispatchEvent(new Event('visibilitychange')); }"
         )
         page.evaluate("hide(true)")
+        under_way(page)
         push(ferry, "bob")
         assert screen.requests(lambda: page.clock.run_for(2 * MINUTE)) == []
         page.evaluate("hide(false)")
