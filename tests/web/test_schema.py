@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ferryman.web.access.rules import RULES
+from ferryman.web.app import ROUTERS
+from ferryman.web.guard import Guarded
 from tests.web.conftest import TOKEN
 from tests.web.fuzz import fuzz
 
@@ -29,6 +31,13 @@ def test_the_description_is_openapi_3_1_and_has_every_route(admin: Client) -> No
     operations = [act for acts in found["paths"].values() for act in acts.values()]
     assert all(act["description"] for act in operations)
     assert len({act["operationId"] for act in operations}) == len(operations)
+
+
+def test_no_answer_is_checked_or_written_anew_on_its_way_out() -> None:
+    for router in ROUTERS:
+        for route in router.routes:
+            assert isinstance(route, Guarded)
+            assert route.response_field is None, route.path
 
 
 @pytest.mark.timeout(300)

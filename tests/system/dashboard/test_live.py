@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from playwright.sync_api import expect
 from ferryman import Ferry
 from ferryman.web import asgi
 from ferryman.web.server import Server
+from ferryman.worker.rollup import HISTORY_CELLS, LOOKED, SPAN, STEP, Ended
 from ferryman.worker.settings import Settings
 from tests.servers.postgres_relay import Relay
 from tests.system.dashboard import scene
@@ -219,6 +221,24 @@ def test_a_worker_that_goes_away_and_comes_back_is_told(ferry: Ferry, look: Look
         expect(page.locator(".banner.warn")).to_have_count(0)
         again.stop()
         again.join()
+
+
+def test_the_age_of_the_oldest_job_is_drawn_from_before_the_page_was_opened(
+    ferry: Ferry, look: Look
+) -> None:
+    push(ferry, "ada")
+    now = int(ferry.backend.clock.now())
+    at = now - now % STEP - 2 * STEP
+    seen = {LOOKED: Ended(oldest=0.0).to_json(), "mail": Ended(oldest=7_200.0).to_json()}
+    key = f"{HISTORY_CELLS}{at - at % SPAN}/worker"
+    ferry.backend.write_cell(key, json.dumps({at: seen}), expect=0)
+    with served(ferry) as server:
+        screen = look(server.address)
+        for place, heading in (("", "Overview"), ("queues/mail", "mail")):
+            screen.open(place, heading)
+            ages = screen.page.locator("figure", has_text="Age of the oldest ready job")
+            screen.button("Table", ages).click()
+            expect(ages.locator("tbody")).to_contain_text("2 h")
 
 
 def test_progress_and_logs_of_a_running_job_appear_as_they_are_made(

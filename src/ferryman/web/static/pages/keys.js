@@ -13,7 +13,7 @@ const ENDS = [["30", "in 30 days"], ["90", "in 90 days"], ["365", "in a year"], 
 const limits = (one) => [one.rate && `${one.rate} requests`, one.pushes && `${one.pushes} pushes, ${count(one.pushes_left)} left`].filter(Boolean).join("; ");
 
 export function Apikeys() {
-  const asked = useData("keys", {}, { every: 5 });
+  const asked = useData("keys", {}, { every: 5, beat: 10 });
   const [made, setMade] = useState(null);
   const revoke = (one) => () => ask({
     title: `Revoke the key ${one.name}?`,
