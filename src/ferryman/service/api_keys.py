@@ -6,12 +6,13 @@ import hashlib
 import json
 import re
 import secrets
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from hmac import compare_digest
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from ferryman.errors import InvalidMessage, NotFound, TaskError, Unsupported
+from ferryman.errors import BackendError, InvalidMessage, NotFound, TaskError, Unsupported
 from ferryman.message import MAX_NAME, check_name, check_seconds
 from ferryman.service.key_use import KeyUse
 from ferryman.service.push_quota import PushQuota
@@ -113,14 +114,15 @@ class ApiKeys:
 
     def revoke(self, key_id: str) -> ApiKey:
         """Make a key worthless; `KeyNotFound` if there is none."""
-        key = self.get(key_id)
+        key, used = self.get(key_id), self._use.moments()
         if key is None or self._backend.write_cell(KEY_CELLS + key_id, None, expect=None) is None:
             raise KeyNotFound(key_id)
-        used_at = self._use.moments().get(key_id)
-        self._use.forget(key_id)
-        if key.pushes is not None:
-            PushQuota(self._backend, key_id, key.pushes).forget()
-        return replace(key, used_at=used_at)
+        # It is worthless by now, and must not look as if it were not: the rest is only tidiness.
+        with suppress(BackendError):
+            self._use.forget(key_id)
+            if key.pushes is not None:
+                PushQuota(self._backend, key_id, key.pushes).forget()
+        return replace(key, used_at=used.get(key_id))
 
     def find(self, text: str) -> ApiKey | None:
         """The key with this secret text, if it can be used."""
