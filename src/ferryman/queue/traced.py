@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from ferryman.errors import BlockingCall, Unsupported
 from ferryman.queue.capacity import NO_LIMITS
-from ferryman.queue.diagnosis import Diagnosable, Quarantining
+from ferryman.queue.diagnosis import Diagnosable, Hearing, Quarantining
 from ferryman.queue.joining import Joining, Stating, no_database
 from ferryman.queue.view import Viewable
 
@@ -210,6 +210,10 @@ class Traced:
         if not isinstance(self._backend, Diagnosable):
             return []
         return self._call("diagnose", 1, self._backend.diagnose, deep=deep)
+
+    def hears(self) -> bool | None:
+        """Whether the backend is told of pushes; None where it is not meant to be."""
+        return self._backend.hears() if isinstance(self._backend, Hearing) else None
 
     def troubles(self) -> Sequence[Trouble]:
         """What the backend has set aside because it could not be used."""
