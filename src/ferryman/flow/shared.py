@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from ferryman.errors import Unsupported
+from ferryman.queue.cell import read_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,8 +92,7 @@ class Shared:
         return backend
 
     def _cell(self) -> Cell | None:
-        cells = self._checked().read_cells(self._key)
-        return next((cell for cell in cells if cell.key == self._key), None)
+        return read_cell(self._checked(), self._key)
 
 
 class Local:

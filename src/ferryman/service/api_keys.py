@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from ferryman.errors import BackendError, InvalidMessage, NotFound, TaskError, Unsupported
 from ferryman.message import MAX_NAME, check_name, check_seconds
+from ferryman.queue.cell import read_cell
 from ferryman.service.key_use import KeyUse
 from ferryman.service.push_quota import PushQuota
 from ferryman.service.roles import Role
@@ -143,8 +144,8 @@ class ApiKeys:
     def get(self, key_id: str) -> ApiKey | None:
         """The key of this id, if it can be used."""
         self._check()
-        cells = self._backend.read_cells(KEY_CELLS + key_id)
-        return next((_read(cell) for cell in cells if cell.key == KEY_CELLS + key_id), None)
+        cell = read_cell(self._backend, KEY_CELLS + key_id)
+        return None if cell is None else _read(cell)
 
     def _check(self) -> None:
         capabilities = self._backend.capabilities

@@ -8,6 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from ferryman.errors import BackendError
+from ferryman.queue.cell import read_cell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,8 +54,7 @@ class KeyUse:
         self._backend.write_cell(USE_CELLS + key_id, None, expect=None)
 
     def _write(self, name: str) -> None:
-        cells = self._backend.read_cells(name)
-        cell = next((cell for cell in cells if cell.key == name), None)
+        cell = read_cell(self._backend, name)
         now = self._backend.clock.now()
         if cell is None or abs(now - _moment(cell)) >= EVERY:
             # Whoever was quicker has noted the same.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ferryman.queue.cell import read_cell
+
 if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
     from ferryman.worker.rollup import Rollup
@@ -26,8 +28,7 @@ class Lookout:
 
     def look(self) -> None:
         """Note the ages of all queues, if it is this worker's turn."""
-        cells = self._backend.read_cells(LOOKOUT_CELL)
-        cell = next((cell for cell in cells if cell.key == LOOKOUT_CELL), None)
+        cell = read_cell(self._backend, LOOKOUT_CELL)
         if cell is None or cell.value == self._worker:
             expect = 0 if cell is None else cell.version
             if self._backend.write_cell(LOOKOUT_CELL, self._worker, expect=expect, ttl=self._ttl):
@@ -35,6 +36,6 @@ class Lookout:
 
     def leave(self) -> None:
         """Let another worker look from now on."""
-        for cell in self._backend.read_cells(LOOKOUT_CELL):
-            if cell.key == LOOKOUT_CELL and cell.value == self._worker:
-                self._backend.write_cell(LOOKOUT_CELL, None, expect=cell.version)
+        cell = read_cell(self._backend, LOOKOUT_CELL)
+        if cell is not None and cell.value == self._worker:
+            self._backend.write_cell(LOOKOUT_CELL, None, expect=cell.version)

@@ -15,7 +15,7 @@ from ferryman.web import asgi
 from ferryman.web.server import Server
 from ferryman.worker.rollup import HISTORY_CELLS, LOOKED, SPAN, STEP, Ended
 from ferryman.worker.settings import Settings
-from tests.servers.postgres_relay import Relay
+from tests.servers.postgres_relay import Relay, relayed
 from tests.system.dashboard import scene
 from tests.system.dashboard.fixtures import TOKEN, served
 
@@ -163,7 +163,7 @@ def test_a_store_that_goes_away_and_comes_back_is_told_and_survived(
     postgres_url: str, look: Look
 ) -> None:
     with Relay(postgres_url) as relay:
-        url = relayed(postgres_url, relay.port)
+        url = relayed(postgres_url, relay)
         with Ferry(url) as ferry, served(ferry) as server:
             scene.app(ferry)
             push(ferry, "ada")
@@ -195,13 +195,6 @@ def test_late_news_of_an_outage_does_not_stay_on_a_page_whose_stream_is_well(
         page.unroute(away)
         expect(page.locator("[data-trouble]")).to_have_count(0)
         expect(page.locator("tbody tr", has_text="mail")).to_be_visible()
-
-
-def relayed(url: str, port: int) -> str:
-    """The same store, by way of a relay."""
-    head, _, tail = url.rpartition("@")
-    host, _, rest = tail.partition(":")
-    return f"{head}@{host}:{port}/{rest.partition('/')[2]}"
 
 
 def test_a_worker_that_goes_away_and_comes_back_is_told(ferry: Ferry, look: Look) -> None:
