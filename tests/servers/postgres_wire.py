@@ -149,6 +149,8 @@ class _Link:
             # Many small messages: each must leave at once.
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.backend: int | None = None
+        self._lock = threading.Lock()
+        self._directions = len(self._ends)
 
     def start(self) -> None:
         for by_client in (True, False):
@@ -180,7 +182,17 @@ class _Link:
                     target.sendall(message if place == "after" else message[: len(message) // 2])
                 break
         self.shut()
-        source.close()
+        self._leave()
+
+    def _leave(self) -> None:
+        """Close both ends after the last direction: the number of one that is closed while another
+        thread shuts it may be that of a new connection by then."""
+        with self._lock:
+            self._directions -= 1
+            over = self._directions == 0
+        if over:
+            for end in self._ends:
+                end.close()
 
 
 def _exactly(reader: BinaryIO, count: int) -> bytes:
