@@ -86,7 +86,8 @@ def test_its_failures_history_and_health_agree_with_it(crowd: Backend) -> None:
     ended = [bucket.ended.counts for bucket in Insights(crowd).history(hours=24)]
     assert sum(counts.total() for counts in ended) >= len(recent) > 0
     wrong = [one.check for one in examine(crowd) if one.severity is Severity.PROBLEM]
-    assert wrong == ["workers"], "jobs wait, and nobody is there yet"
+    # Jobs wait and nobody is there yet; the tests' server syncs nothing.
+    assert set(wrong) - {"durability"} == {"workers"}
 
 
 def test_a_worker_drains_what_waits_and_pushes_go_on_after_it(url: str, crowd: Backend) -> None:
