@@ -28,6 +28,7 @@ TOKEN = "FERRYMAN_TOKEN"  # noqa: S105
 ENVIRONMENT = "FERRYMAN_ENVIRONMENT"
 SHORTEST_TOKEN = 24
 LOOPBACK = "127.0.0.1"
+RATE = 100.0
 
 
 @app.command()
@@ -52,6 +53,12 @@ def serve(
             help="Believe X-Forwarded-For and X-Forwarded-Proto: only where a proxy sets them.",
         ),
     ] = False,
+    rate: Annotated[
+        float,
+        typer.Option(
+            metavar="N", min=1.0, help="Requests a second for each visitor and each address."
+        ),
+    ] = RATE,
     url: Url = None,
 ) -> None:
     """Serve the API over HTTP until told to stop.
@@ -70,14 +77,19 @@ def serve(
             from ferryman.cli.loading import load_ferry
 
             store = stack.enter_context(load_ferry(target, url))
-        web_server(store, host, port, behind_proxy=behind_proxy).run()
+        web_server(store, host, port, behind_proxy=behind_proxy, rate=rate).run()
 
 
 def web_server(
-    store: Ferry | Backend, host: str, port: int, *, behind_proxy: bool = False
+    store: Ferry | Backend,
+    host: str,
+    port: int,
+    *,
+    behind_proxy: bool = False,
+    rate: float = RATE,
 ) -> Server:
     """A server that listens already, with the link for the person at the terminal printed."""
-    application = _application(store)
+    application = _application(store, rate)
     from ferryman.web.server import Server
 
     backend = application.state.site.backend
@@ -106,7 +118,7 @@ def listening_address(name: str, text: str) -> tuple[str, int]:
     return host.strip("[]") or LOOPBACK, int(port)
 
 
-def _application(store: Ferry | Backend) -> FastAPI:
+def _application(store: Ferry | Backend, rate: float) -> FastAPI:
     try:
         from ferryman.web import asgi
     except ModuleNotFoundError as missing:
@@ -115,7 +127,8 @@ def _application(store: Ferry | Backend) -> FastAPI:
         raise CommandFailed(
             f"serving needs the package {missing.name!r}", "pip install 'ferryman[web]'"
         ) from missing
-    return asgi(store, token=_token(), environment=os.environ.get(ENVIRONMENT) or None)
+    environment = os.environ.get(ENVIRONMENT) or None
+    return asgi(store, token=_token(), environment=environment, rate=rate)
 
 
 def _token() -> str | None:
