@@ -10,7 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bench import gates
 from bench.contest import hold
@@ -113,7 +113,7 @@ def scan_times(site: Site, sizes: Sizes) -> Iterator[Pair]:
     """Filters without an index: they end in time and say how far they got."""
     visitor = site.reader()
     for where in ("payload.email:nobody@example.com", f"worker:{WORKERS[0]} age:>20d"):
-        answers = []
+        answers: list[Any] = []
         times = _timed(
             3,
             lambda where=where, answers=answers: answers.append(  # type: ignore[misc]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ferryman.service.insights import Insights
 
 MOST_GROUPS: Final = 100
+BUDGET: Final = 0.3
+"""Seconds after which no further jobs are looked at: a page that people open waits for them."""
 
 # What differs between two cases of one error: numbers, ids, quoted values, addresses, paths.
 _VARYING: Final = re.compile(
@@ -71,7 +73,8 @@ def failures(backend: Backend, insights: Insights, since: float | None = None) -
     recent = "" if since is None else f" finished:<{since:.3f}s"
     groups: dict[str, FailureGroup] = {}
     scanned = 0
-    for jobs, timely in Search(backend).walk(insights.filter(f"state:failed{recent}")):
+    where = insights.filter(f"state:failed{recent}")
+    for jobs, timely in Search(backend).walk(where, BUDGET):
         for job in jobs:
             scanned += 1
             print_ = fingerprint(job)

@@ -112,17 +112,19 @@ class Insights:
         check_page(limit)
         return Search(self._backend).find(self.filter(where), limit=limit, after=after)
 
-    def counts(self, where: str = "") -> Counted:
-        """Jobs that match by state: exact where only queues are named, else within a budget."""
-        terms = Filter.parse(where).terms
-        if any(term.field != "queue" or term.negated for term in terms):
-            return Search(self._backend).count(self.filter(where))
-        chosen = [
-            counts for counts in self.queues() if all(counts.queue in term.values for term in terms)
-        ]
-        return Counted(
-            {state: sum(counts.states.get(state, 0) for counts in chosen) for state in State}
-        )
+    def counts(self, where: str = "", *, patient: bool = False) -> Counted:
+        """Jobs that match by state: exact by queue and state, else within a budget.
+
+        `patient` is for those who wait for it: it counts further.
+        """
+        parsed = self.filter(where)
+        if any(term.field not in ("queue", "state") for term in parsed.terms):
+            return Search(self._backend).count(parsed, patient=patient)
+        states = dict.fromkeys(State, 0)
+        for counts in self.queues():
+            for state, n in counts.states.items():
+                states[state] += n if _of_line(parsed, counts.queue, state) else 0
+        return Counted(states)
 
     def filter(self, where: str) -> Filter:
         """The filter text, confined to what may be seen here."""
@@ -212,3 +214,9 @@ def check_page(limit: int) -> None:
     """Refuse pages of no or of too many rows."""
     if not 1 <= limit <= MAX_PAGE:
         raise InvalidFilter(f"limit: must be from 1 to {MAX_PAGE:,}, got {limit}")
+
+
+def _of_line(where: Filter, queue: str, state: State) -> bool:
+    """Whether a filter of queues and states alone matches the jobs of these two."""
+    have = {"queue": queue, "state": state}
+    return all((have[term.field] in term.values) is not term.negated for term in where.terms)

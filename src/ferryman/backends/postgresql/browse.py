@@ -6,13 +6,17 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from ferryman.backends.postgresql import named
 from ferryman.backends.postgresql.narrow import narrow, places
 from ferryman.backends.postgresql.transaction import can_exist
+from ferryman.backends.sql.named import CLOSE, by_key, by_name
 from ferryman.backends.sql.rows import SEQ, STATES, job_of
 from ferryman.errors import InvalidFilter
 from ferryman.queue.answers import Page, QueueCounts, Snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ferryman.backends.postgresql.connection import Database
     from ferryman.filter import Filter
     from ferryman.job import Job, State
@@ -39,14 +43,41 @@ def list_jobs(database: Database, query: Filter, limit: int, after: str | None) 
     The database narrows the jobs down, `Filter.matches` decides: so every backend answers alike.
     """
     now = database.clock.now()
+    before = _seq(after)
+    tables = places(query)
+    if not tables:
+        return Page(())
+    if by_key(query):
+        return _walked(database, query, now, limit, (before, 0))
+    low = _newest(database, tables, before) + 1 - CLOSE
+    page = _walked(database, query, now, limit, (before, low))
+    if page.next is not None or low <= 0:
+        return page
+    if by_name(query) and (seqs := named.newest(database, query, before, limit + 1)) is not None:
+        jobs = map(job_of, database.read("these", {"seqs": seqs[:limit]}))
+        # One that has moved on since it was found is no match any more.
+        matching = tuple(job for job in jobs if query.matches(job, now))
+        return Page(matching, str(seqs[limit - 1]) if len(seqs) > limit else None)
+    return _walked(database, query, now, limit, (before, 0))
+
+
+def count(database: Database, query: Filter, most: int) -> Mapping[State, int] | None:
+    """Matches by state up to `most` each, if the indexes tell; None if not."""
+    return named.counts(database, query, most) if by_name(query) else None
+
+
+def _walked(
+    database: Database, query: Filter, now: float, limit: int, between: tuple[int, int]
+) -> Page:
+    """A page of the jobs between two places in push order, looked at from the newest on."""
     where, values, decided = narrow(query, now)
     tables = places(query)
     statement = database.sql[f"list_{'_and_'.join(tables)}"].replace("{where}", where)
     chunk = limit + 1 if decided else max(limit + 1, _LOOK)
     found: list[Job] = []
-    seq = _seq(after)
-    while tables and len(found) <= limit:
-        rows = database.read_text(statement, [*values, seq, chunk] * len(tables))[:chunk]
+    seq, low = between
+    while len(found) <= limit:
+        rows = database.read_text(statement, [*values, seq, low, chunk] * len(tables))[:chunk]
         jobs = map(job_of, rows)
         found += jobs if decided else (job for job in jobs if query.matches(job, now))
         if len(rows) < chunk:
@@ -54,6 +85,11 @@ def list_jobs(database: Database, query: Filter, limit: int, after: str | None) 
         seq = rows[-1][SEQ]
     more = str(found[limit - 1].seq) if len(found) > limit else None
     return Page(tuple(found[:limit]), more)
+
+
+def _newest(database: Database, tables: Sequence[str], before: int) -> int:
+    [(jobs, history)] = database.read("newest_before", {"before": before})
+    return max(int({"jobs": jobs, "history": history}[table]) for table in tables)
 
 
 def snapshot(database: Database) -> Snapshot:

@@ -1,0 +1,100 @@
+"""Jobs by queue, task and state alone: found by the indexes, however rare they are."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from heapq import nlargest
+from typing import TYPE_CHECKING, Any, Final
+
+from ferryman.backends.sql.named import MOST_LINES, Line
+from ferryman.backends.sql.rows import STATES
+from ferryman.backends.sql.where import where
+from ferryman.backends.sqlite.counts import SCHEDULED
+from ferryman.backends.sqlite.filtering import DIALECT
+from ferryman.backends.sqlite.transaction import SQL
+from ferryman.filter import Filter
+from ferryman.job import TERMINAL, State
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator, Mapping, Sequence
+
+_BEYOND: Final = 1 << 62
+
+
+def newest(
+    connection: sqlite3.Connection, query: Filter, before: int, limit: int
+) -> Sequence[int] | None:
+    """Where the newest matches stand in push order; None where there are too many lines to ask."""
+    lines = _Lines(connection, query)
+    if lines.too_many:
+        return None
+    found = (connection.execute(text, [*values, before, limit]) for _, text, values in lines.asks())
+    return nlargest(limit, (seq for rows in found for (seq,) in rows))
+
+
+def counts(connection: sqlite3.Connection, query: Filter, most: int) -> Mapping[State, int] | None:
+    """Matches by state, each counted up to `most`; None where there are too many lines to ask."""
+    lines = _Lines(connection, query)
+    if lines.too_many:
+        return None
+    counted: Counter[State] = Counter()
+    for state, text, values in lines.asks():
+        left = [*values, _BEYOND, most - counted[state]]
+        counted[state] += connection.execute(f"SELECT count(*) FROM ({text})", left).fetchone()[0]  # noqa: S608
+    return counted
+
+
+class _Lines:
+    """The lines of finished and of ready jobs that match; `too_many`: they were not all found.
+
+    The counters tell which queues have jobs of which state at all.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, query: Filter) -> None:
+        self._query = query
+        self._states: defaultdict[str, set[str]] = defaultdict(set)
+        for queue, state, _ in connection.execute(SQL["counts"]):
+            self._states[queue].add(state)
+        self._lines: list[tuple[str, Line]] = []
+        self.too_many = False
+        for kind, possible in (("ended", TERMINAL), ("ready", {State.PENDING})):
+            for queue, states in self._states.items():
+                wanted = [one for one in states & possible if self._wants(queue, one)]
+                tasks = _tasks(connection, kind, queue) if wanted else []
+                found = [Line(queue, task, state) for task in tasks for state in wanted]
+                self._lines += [(kind, line) for line in found if line.matches(query)]
+                self.too_many |= len(tasks) > MOST_LINES or len(self._lines) > MOST_LINES
+
+    def asks(self) -> Iterator[tuple[State, str, list[Any]]]:
+        """For each line, and for what is in none: its state, and a statement with its values.
+
+        The values of all of them end with the place to begin at, and the most to find.
+        """
+        for kind, line in self._lines:
+            values = [line.queue, line.task, *([line.state] if kind == "ended" else [])]
+            yield STATES[line.state], SQL[f"newest_{kind}"], values
+        text, names = self._where("task")
+        for queue, states in self._states.items():
+            if SCHEDULED in states and self._wants(queue, State.PENDING):
+                scheduled = SQL["newest_scheduled"].replace("{where}", text)
+                yield State.PENDING, scheduled, [queue, *names]
+        text, names = self._where("queue", "task")
+        for kind, state in (("claimed", State.PROCESSING), ("paused", State.PAUSED)):
+            if any(state in states and self._wants(q, state) for q, states in self._states.items()):
+                yield state, SQL[f"newest_{kind}"].replace("{where}", text), names
+
+    def _wants(self, queue: str, state: str) -> bool:
+        """Whether jobs of a queue and state can match, whatever their task."""
+        return Line(queue, "", state).matches(self._only("queue", "state"))
+
+    def _where(self, *fields: str) -> tuple[str, list[Any]]:
+        return where(self._only(*fields), 0.0, DIALECT)
+
+    def _only(self, *fields: str) -> Filter:
+        return Filter(tuple(term for term in self._query.terms if term.field in fields))
+
+
+def _tasks(connection: sqlite3.Connection, kind: str, queue: str) -> list[str]:
+    values = {"queue": queue, "limit": MOST_LINES + 1}
+    return [task for (task,) in connection.execute(SQL[f"{kind}_tasks"], values)]
