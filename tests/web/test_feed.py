@@ -59,7 +59,7 @@ def test_many_listeners_cost_no_more_questions_than_one() -> None:
             wait_until(lambda: asked.count("snapshot") >= before + 3)
             seconds = clock.monotonic() - began
             # Three more looks cannot come in less than two whole pauses between them.
-            assert (asked.count("snapshot") - before) <= seconds / 0.75 + 2
+            assert (asked.count("snapshot") - before) <= seconds + 2
             for stream in streams:
                 stream.close()
 

@@ -15,9 +15,8 @@ from ferryman.job import State
 from ferryman.queue.diagnosis import Quarantining
 from ferryman.service.history import MOST_HOURS, history
 from ferryman.service.limits import BreakerRow, PermitRow, RateRow
+from ferryman.service.look import Look
 from ferryman.service.search import Counted, Search
-from ferryman.service.workers import WorkerRow
-from ferryman.worker.upkeep import WORKER_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from ferryman.queue.diagnosis import Trouble
     from ferryman.service.history import Bucket
     from ferryman.service.search import Found
+    from ferryman.service.workers import WorkerRow
 
 MAX_PAGE: Final = 1_000
 
@@ -63,15 +63,21 @@ class Overview:
 
 
 class Insights:
-    """Questions to one store; nothing here changes it. `only` confines them to some queues."""
+    """Questions to one store; nothing here changes it.
 
-    def __init__(self, backend: Backend, only: Collection[str] | None = None) -> None:
+    `only` confines them to some queues. `look` is one that is shared with others.
+    """
+
+    def __init__(
+        self, backend: Backend, only: Collection[str] | None = None, look: Look | None = None
+    ) -> None:
         self._backend = backend
+        self._look = Look(backend) if look is None else look
         self._only = None if only is None else frozenset(only)
 
     def overview(self) -> Overview:
         """Counts of every queue, and the workers."""
-        snapshot = self._backend.snapshot()
+        snapshot = self._look.snapshot()
         capabilities = self._backend.capabilities
         troubles = self._backend.troubles() if isinstance(self._backend, Quarantining) else ()
         return Overview(
@@ -84,7 +90,7 @@ class Insights:
 
     def queues(self) -> Sequence[QueueCounts]:
         """Counts of every queue that has jobs or is paused, by name."""
-        return self._sorted(self._backend.snapshot().queues)
+        return self._sorted(self._look.snapshot().queues)
 
     def queue(self, name: str) -> QueueCounts:
         """Counts of one queue; `QueueNotFound` if it has no jobs and is not paused."""
@@ -156,8 +162,7 @@ class Insights:
             raise Unsupported(
                 f"{capabilities.backend} keeps no rows about workers: look at their own logs"
             )
-        now = self._backend.clock.now()
-        rows = [WorkerRow.read(cell, now) for cell in self._backend.read_cells(WORKER_CELLS)]
+        rows = self._look.workers()
         return [row for row in rows if self._only is None or self._only & row.queues.keys()]
 
     @property

@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from ferryman.errors import BackendError
+from ferryman.web.access.door import SAFE
 from ferryman.web.access.rules import RULES
 from ferryman.web.problems import LOGGER, problem_of
 from ferryman.web.site import Site, Visit
@@ -47,6 +48,9 @@ class Guarded(APIRoute):
                 response = await answer(request)
             except Exception as error:
                 return problem_of(error, request_id).answer()
+            finally:
+                if request.method not in SAFE:
+                    site.look.forget()
             if self.rule.act and response.status_code < 400:
                 await run_in_threadpool(_note, visit, self.rule.act)
             return response

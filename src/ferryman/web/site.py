@@ -9,6 +9,7 @@ from ferryman.service.audit import Audit
 from ferryman.service.bulk_runner import BulkRunner
 from ferryman.service.control import Control
 from ferryman.service.insights import Insights
+from ferryman.service.look import Look
 from ferryman.web.access.door import Door, check_role
 from ferryman.web.exposition import Exposition
 from ferryman.web.feed import Feed
@@ -45,7 +46,8 @@ class Site:
         self.door = Door(backend, token, rate=rate, burst=int(rate * 3))
         self.audit = Audit(backend)
         self.bulk = BulkRunner(backend, self.audit)
-        self.feed = Feed(backend)
+        self.look = Look(backend)
+        self.feed = Feed(backend, self.look)
 
     def close(self) -> None:
         """Send the listeners away and end bulk acts after the part that is under way."""
@@ -72,7 +74,7 @@ class Visit:
 
     @property
     def insights(self) -> Insights:
-        return Insights(self.site.backend, self.visitor.queues)
+        return Insights(self.site.backend, self.visitor.queues, self.site.look)
 
     @property
     def control(self) -> Control:

@@ -73,6 +73,8 @@ def _walked(
     where, values, decided = narrow(query, now)
     tables = places(query)
     statement = database.sql[f"list_{'_and_'.join(tables)}"].replace("{where}", where)
+    # Without the primary key's order where few are found by another index: the walk may take all.
+    statement = statement.replace("{order}", "seq + 0" if by_key(query) else "seq")
     chunk = limit + 1 if decided else max(limit + 1, _LOOK)
     found: list[Job] = []
     seq, low = between

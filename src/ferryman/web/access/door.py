@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ferryman.web.access.rules import Rule
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-REMEMBERED: Final = 0.5
+REMEMBERED: Final = 0.9
 """Seconds for which a credential is not looked up again: a revoked key works on for so long."""
 CSRF_HEADER: Final = "x-csrf-token"
 

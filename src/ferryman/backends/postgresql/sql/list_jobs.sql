@@ -2,5 +2,5 @@
 SELECT {job}
 FROM {schema}.jobs
 WHERE {where} AND seq < %s AND seq >= %s
-ORDER BY seq DESC
+ORDER BY {order} DESC
 LIMIT %s

@@ -3,7 +3,7 @@
     SELECT {job}
     FROM {schema}.jobs
     WHERE {where} AND seq < %s AND seq >= %s
-    ORDER BY seq DESC
+    ORDER BY {order} DESC
     LIMIT %s
 )
 UNION ALL
@@ -11,7 +11,7 @@ UNION ALL
     SELECT {job}
     FROM {schema}.history
     WHERE {where} AND seq < %s AND seq >= %s
-    ORDER BY seq DESC
+    ORDER BY {order} DESC
     LIMIT %s
 )
 ORDER BY seq DESC
