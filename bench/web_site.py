@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench.visitor import Visitor
-from bench.web_app import CALLS, PACED
+from bench.web_app import CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,11 +65,9 @@ def serving(url: str) -> Iterator[Site]:
 def work_beside(url: str) -> Iterator[None]:
     """A worker, and a producer that pushes for it at `PACE`."""
     with ExitStack() as stack:
-        command = ["work", "bench.web_app:ferry", "--queues", f"{PACED}:2"]
-        worker = stack.enter_context(_running(_ferryman(command), url))
-        producer = stack.enter_context(
-            _running([sys.executable, "-m", "bench.paced", str(PACE)], url)
-        )
+        paced = [sys.executable, "-m", "bench.paced"]
+        worker = stack.enter_context(_running([*paced, "work"], url))
+        producer = stack.enter_context(_running([*paced, "push", str(PACE)], url))
         yield
         for process in (worker, producer):
             if process.poll() is not None:

@@ -79,6 +79,7 @@ PLANS = {
     "newest_ended": [
         "SEARCH jobs USING COVERING INDEX ended (queue=? AND task=? AND state=? AND rowid<?)"
     ],
+    "newest_aside": ["SEARCH jobs USING COVERING INDEX set_aside (state=? AND rowid<?)"],
     "newest_ready": ["SEARCH jobs USING INDEX ready (queue=? AND task=?)"],
     "ended_since": ["SEARCH jobs USING COVERING INDEX finished (state=? AND finished_at>?)"],
     "depth_of_tenant": ["SEARCH jobs USING INDEX tenants (queue=? AND tenant=?)"],

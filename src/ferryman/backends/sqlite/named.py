@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _BEYOND: Final = 1 << 62
+_ASIDE: Final = frozenset({State.FAILED, State.CANCELLED, State.PAUSED})
 
 
 def newest(
@@ -56,9 +57,13 @@ class _Lines:
         self._states: defaultdict[str, set[str]] = defaultdict(set)
         for queue, state, _ in connection.execute(SQL["counts"]):
             self._states[queue].add(state)
+        # All of a state that is set aside stand in push order already; else only the paused ones
+        # are looked for there, which are in no line.
+        every = not self._only("queue", "task").terms
+        self._aside = _ASIDE if every else frozenset({State.PAUSED})
         self._lines: list[tuple[str, Line]] = []
         self.too_many = False
-        for kind, possible in (("ended", TERMINAL), ("ready", {State.PENDING})):
+        for kind, possible in (("ended", TERMINAL - self._aside), ("ready", {State.PENDING})):
             for queue, states in self._states.items():
                 wanted = [one for one in states & possible if self._wants(queue, one)]
                 tasks = _tasks(connection, kind, queue) if wanted else []
@@ -80,9 +85,13 @@ class _Lines:
                 scheduled = SQL["newest_scheduled"].replace("{where}", text)
                 yield State.PENDING, scheduled, [queue, *names]
         text, names = self._where("queue", "task")
-        for kind, state in (("claimed", State.PROCESSING), ("paused", State.PAUSED)):
-            if any(state in states and self._wants(q, state) for q, states in self._states.items()):
-                yield state, SQL[f"newest_{kind}"].replace("{where}", text), names
+        if self._can_match(State.PROCESSING):
+            yield State.PROCESSING, SQL["newest_claimed"].replace("{where}", text), names
+        for state in filter(self._can_match, self._aside):
+            yield state, SQL["newest_aside"].replace("{where}", text), [state, *names]
+
+    def _can_match(self, state: State) -> bool:
+        return any(state in states and self._wants(q, state) for q, states in self._states.items())
 
     def _wants(self, queue: str, state: str) -> bool:
         """Whether jobs of a queue and state can match, whatever their task."""
