@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ferryman.backends.postgresql import named
 from ferryman.backends.postgresql.narrow import narrow, places
 from ferryman.backends.postgresql.transaction import can_exist
-from ferryman.backends.sql.named import CLOSE, by_key, by_name
+from ferryman.backends.sql.named import CLOSE, MANY, by_key, by_name, ended_badly
 from ferryman.backends.sql.rows import SEQ, STATES, job_of
 from ferryman.errors import InvalidFilter
 from ferryman.queue.answers import Page, QueueCounts, Snapshot
@@ -47,8 +47,8 @@ def list_jobs(database: Database, query: Filter, limit: int, after: str | None) 
     tables = places(query)
     if not tables:
         return Page(())
-    if by_key(query):
-        return _walked(database, query, now, limit, (before, 0))
+    if by_key(query) or _few_ended_badly(database, query, now):
+        return _walked(database, query, now, limit, (before, 0), order="seq + 0")
     low = _newest(database, tables, before) + 1 - CLOSE
     page = _walked(database, query, now, limit, (before, low))
     if page.next is not None or low <= 0:
@@ -66,15 +66,35 @@ def count(database: Database, query: Filter, most: int) -> Mapping[State, int] |
     return named.counts(database, query, most) if by_name(query) else None
 
 
+def _few_ended_badly(database: Database, query: Filter, now: float) -> bool:
+    """Whether those that match are best found by the time of their end."""
+    asked = ended_badly(query)
+    if asked is None:
+        return False
+    states, age = asked
+    values = {"states": states, "since": now - age, "limit": MANY + 1}
+    [(few,)] = database.read("ended_badly", values)
+    return bool(few <= MANY)
+
+
 def _walked(
-    database: Database, query: Filter, now: float, limit: int, between: tuple[int, int]
+    database: Database,
+    query: Filter,
+    now: float,
+    limit: int,
+    between: tuple[int, int],
+    *,
+    order: str = "seq",
 ) -> Page:
-    """A page of the jobs between two places in push order, looked at from the newest on."""
+    """A page of the jobs between two places in push order, looked at from the newest on.
+
+    With `order` spelt so that the primary key is of no use, few are found by another index and
+    sorted: the walk to them may lead past all others.
+    """
     where, values, decided = narrow(query, now)
     tables = places(query)
     statement = database.sql[f"list_{'_and_'.join(tables)}"].replace("{where}", where)
-    # Without the primary key's order where few are found by another index: the walk may take all.
-    statement = statement.replace("{order}", "seq + 0" if by_key(query) else "seq")
+    statement = statement.replace("{order}", order)
     chunk = limit + 1 if decided else max(limit + 1, _LOOK)
     found: list[Job] = []
     seq, low = between

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+from ferryman.backends.sql.named import MANY, ended_badly
 from ferryman.backends.sqlite.transaction import SQL
-from ferryman.job import TERMINAL, State
+from ferryman.job import State
 
 if TYPE_CHECKING:
     import sqlite3
@@ -18,15 +19,13 @@ if TYPE_CHECKING:
     from ferryman.filter import Filter
 
 FEW: Final = 5_000
-MANY: Final = 20_000
-"""Ends that are found by their time; of more than these, walking finds enough for a page."""
 _ALL: Final = "TRUE"
 
 
 def narrow(connection: sqlite3.Connection, query: Filter, now: float) -> str:
     """A condition that spares what the filter excludes; it changes no answer."""
     states = _states(query)
-    if (recent := _recent(connection, query, states, now)) is not None:
+    if (recent := _recent(connection, query, now)) is not None:
         return f"seq IN ({recent})"
     if State.COMPLETED in states or _count(connection, states) > FEW:
         return _ALL
@@ -45,21 +44,16 @@ def _count(connection: sqlite3.Connection, states: set[State]) -> int:
     return sum(n for _, state, n in connection.execute(SQL["counts"]) if state in states)
 
 
-def _recent(
-    connection: sqlite3.Connection, query: Filter, states: set[State], now: float
-) -> str | None:
-    """The jobs that ended lately, as numbers, if the filter asks for those alone."""
-    ages = [
-        float(term.values[0])
-        for term in query.terms
-        if term.field == "finished" and term.op in ("<", "<=") and not term.negated
-    ]
-    if not ages:
+def _recent(connection: sqlite3.Connection, query: Filter, now: float) -> str | None:
+    """The jobs that failed or were cancelled lately, as numbers, if only those match."""
+    asked = ended_badly(query)
+    if asked is None:
         return None
+    states, age = asked
     seqs: list[int] = []
-    for state in states & TERMINAL:
+    for state in states:
         # A little more than asked for: the filter itself decides at the edge.
-        values = {"state": state, "since": now - min(ages) - 1.0, "limit": MANY - len(seqs) + 1}
+        values = {"state": state, "since": now - age - 1.0, "limit": MANY - len(seqs) + 1}
         seqs += [seq for (seq,) in connection.execute(SQL["ended_since"], values)]
         if len(seqs) > MANY:
             return None
