@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MOST_GROUPS: Final = 100
 BUDGET: Final = 0.3
 """Seconds after which no further jobs are looked at: a page that people open waits for them."""
+LOOK: Final = 1_500
+"""Jobs that are looked at in one go: a page that stays open asks again and again."""
 
 # What differs between two cases of one error: numbers, ids, quoted values, addresses, paths.
 _VARYING: Final = re.compile(
@@ -74,7 +76,7 @@ def failures(backend: Backend, insights: Insights, since: float | None = None) -
     groups: dict[str, FailureGroup] = {}
     scanned = 0
     where = insights.filter(f"state:failed{recent}")
-    for jobs, timely in Search(backend).walk(where, BUDGET):
+    for jobs, timely in Search(backend).walk(where, BUDGET, LOOK):
         for job in jobs:
             scanned += 1
             print_ = fingerprint(job)

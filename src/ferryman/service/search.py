@@ -83,9 +83,11 @@ class Search:
                 return Found(found, page.next, scanned, complete=page.next is None)
         return Found(found, None, scanned)
 
-    def walk(self, where: Filter, budget: float = BUDGET) -> Iterator[tuple[Sequence[Job], bool]]:
-        """All matches in parts, each with whether the time allows another one."""
-        for _, page, timely in self._pages(where, None, budget):
+    def walk(
+        self, where: Filter, budget: float = BUDGET, look: int = LOOK
+    ) -> Iterator[tuple[Sequence[Job], bool]]:
+        """All matches in parts of `look`, each with whether the time allows another one."""
+        for _, page, timely in self._pages(where, None, budget, look):
             yield page.jobs, timely or page.next is None
 
     def count(self, where: Filter, *, patient: bool = False) -> Counted:
@@ -107,12 +109,12 @@ class Search:
         return Counted(states)
 
     def _pages(
-        self, where: Filter, after: str | None, budget: float
+        self, where: Filter, after: str | None, budget: float, look: int | None = None
     ) -> Iterator[tuple[str | None, Page, bool]]:
         """Pages with where they begin, until the end or the end of the time."""
         deadline = self._monotonic() + budget
         while True:
-            page = self._backend.list(where, limit=LOOK, after=after)
+            page = self._backend.list(where, limit=look or LOOK, after=after)
             timely = self._monotonic() < deadline
             yield after, page, timely
             if page.next is None or not timely:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from heapq import nlargest
 from itertools import count as numbers
 from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.backends.postgresql.transaction import can_exist
-from ferryman.backends.sql.named import MOST_LINES
+from ferryman.backends.sql.named import CLOSE, MOST_LINES
 from ferryman.backends.sql.rows import STATES
 from ferryman.backends.sql.where import Dialect, where
 
@@ -23,10 +24,14 @@ _DIALECT: Final = Dialect(mark="?", has="", payload="")
 
 def newest(database: Database, query: Filter, before: int, limit: int) -> Sequence[int] | None:
     """Where the newest matches stand in push order; None where there are too many lines to ask."""
-    statement, values = _filled(database.sql["named"], query)
-    rows = database.read_text(statement, {**values, "before": before, "limit": limit})
-    seqs = [seq for (seq,) in rows]
-    return None if _TOO_MANY in seqs else seqs
+    statement, values = _filled(database.sql["close"], query)
+    asked = {**values, "before": before, "limit": limit}
+    close = {seq for (seq,) in database.read_text(statement, {**asked, "close": CLOSE})}
+    statement, _ = _filled(database.sql["named"], query)
+    # What fills the page already spares a look at whole lines of waiting jobs.
+    rows = database.read_text(statement, {**asked, "unfinished": len(close) < limit})
+    seqs = {seq for (seq,) in rows}
+    return None if _TOO_MANY in seqs else nlargest(limit, close | seqs)
 
 
 def counts(database: Database, query: Filter, most: int) -> Mapping[State, int] | None:

@@ -12,7 +12,7 @@ from ferryman.backends.sql.where import where
 from ferryman.backends.sqlite import named
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.filtering import DIALECT
-from ferryman.backends.sqlite.narrow import narrow
+from ferryman.backends.sqlite.narrow import narrow, recent
 from ferryman.backends.sqlite.transaction import SQL
 from ferryman.errors import InvalidFilter
 from ferryman.job import State
@@ -86,6 +86,8 @@ def _rows(
     """Among the newest jobs first: most pages are full by then."""
     text, values = where(query, now, DIALECT)
     statement = SQL["list"].replace("{where}", text)
+    if (seqs := recent(connection, query, now, before)) is not None:
+        return _of_these(connection, statement, values, seqs, limit)
     if not by_key(query):
         [last] = connection.execute(SQL["newest"]).fetchone()
         low = min(before, last + 1) - CLOSE
@@ -95,8 +97,27 @@ def _rows(
             return rows
     if by_name(query) and (seqs := named.newest(connection, query, before, limit)) is not None:
         return connection.execute(SQL["these"], {"seqs": json.dumps(seqs)}).fetchall()
-    narrowed = statement.replace("{narrow}", narrow(connection, query, now))
+    narrowed = statement.replace("{narrow}", narrow(connection, query))
     return connection.execute(narrowed, [*values, before, 0, limit]).fetchall()
+
+
+def _of_these(
+    connection: sqlite3.Connection,
+    statement: str,
+    values: Sequence[Any],
+    seqs: Sequence[int],
+    limit: int,
+) -> Sequence[Sequence[Any]]:
+    """Those that match among jobs in the order of `seqs`; no more are read than it takes."""
+    chosen = statement.replace("{narrow}", "seq IN (SELECT value FROM json_each(?))")
+    rows: list[Sequence[Any]] = []
+    for start in range(0, len(seqs), limit):
+        these = json.dumps(seqs[start : start + limit])
+        left = limit - len(rows)
+        rows += connection.execute(chosen, [these, *values, _BEYOND, 0, left]).fetchall()
+        if len(rows) == limit:
+            break
+    return rows
 
 
 def _oldest_ready(connection: sqlite3.Connection, queue: str, now: float) -> float | None:

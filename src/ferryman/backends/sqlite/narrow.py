@@ -6,7 +6,6 @@ what is rare: three pending jobs under a million completed ones would cost a loo
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.sql.named import MANY, ended_badly
@@ -15,6 +14,7 @@ from ferryman.job import State
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Sequence
 
     from ferryman.filter import Filter
 
@@ -22,14 +22,33 @@ FEW: Final = 5_000
 _ALL: Final = "TRUE"
 
 
-def narrow(connection: sqlite3.Connection, query: Filter, now: float) -> str:
-    """A condition that spares what the filter excludes; it changes no answer."""
+def narrow(connection: sqlite3.Connection, query: Filter) -> str:
+    """A condition that spares what the filter's states exclude; it changes no answer."""
     states = _states(query)
-    if (recent := _recent(connection, query, now)) is not None:
-        return f"seq IN ({recent})"
     if State.COMPLETED in states or _count(connection, states) > FEW:
         return _ALL
     return f"seq IN ({' UNION ALL '.join(SQL[f'of_{state}'] for state in sorted(states))})"
+
+
+def recent(
+    connection: sqlite3.Connection, query: Filter, now: float, before: int
+) -> Sequence[int] | None:
+    """Where the jobs stand that failed or were cancelled lately, newest first, if only those match.
+
+    Of too many, None: a walk finds enough of them for a page.
+    """
+    asked = ended_badly(query)
+    if asked is None:
+        return None
+    states, age = asked
+    seqs: list[int] = []
+    for state in states:
+        # A little more than asked for: the filter itself decides at the edge.
+        values = {"state": state, "since": now - age - 1.0, "limit": MANY - len(seqs) + 1}
+        seqs += [seq for (seq,) in connection.execute(SQL["ended_since"], values)]
+        if len(seqs) > MANY:
+            return None
+    return sorted((seq for seq in seqs if seq < before), reverse=True)
 
 
 def _states(query: Filter) -> set[State]:
@@ -42,19 +61,3 @@ def _states(query: Filter) -> set[State]:
 
 def _count(connection: sqlite3.Connection, states: set[State]) -> int:
     return sum(n for _, state, n in connection.execute(SQL["counts"]) if state in states)
-
-
-def _recent(connection: sqlite3.Connection, query: Filter, now: float) -> str | None:
-    """The jobs that failed or were cancelled lately, as numbers, if only those match."""
-    asked = ended_badly(query)
-    if asked is None:
-        return None
-    states, age = asked
-    seqs: list[int] = []
-    for state in states:
-        # A little more than asked for: the filter itself decides at the edge.
-        values = {"state": state, "since": now - age - 1.0, "limit": MANY - len(seqs) + 1}
-        seqs += [seq for (seq,) in connection.execute(SQL["ended_since"], values)]
-        if len(seqs) > MANY:
-            return None
-    return json.dumps(seqs)[1:-1]

@@ -17,7 +17,7 @@ WITH RECURSIVE ended AS (
     (
         SELECT 1 AS n, queue, task, state
         FROM {schema}.jobs
-        WHERE state = 'pending' AND NOT scheduled
+        WHERE state = 'pending' AND NOT scheduled AND %(unfinished)s
         ORDER BY queue, task
         LIMIT 1
     )
@@ -75,6 +75,7 @@ FROM (
         WHERE ((state = 'pending' AND scheduled) OR state = 'processing' OR state = 'paused')
             AND {where}
             AND seq < %(before)s
+            AND %(unfinished)s
         ORDER BY seq DESC
         LIMIT %(limit)s
     )
