@@ -19,7 +19,7 @@ from bench.progress import Lines
 from bench.result import Pair, Result, as_json, read
 from bench.stand import stand_for
 from bench.table import table
-from bench.web_figures import figures
+from bench.web_figures import PARTS, figures
 from bench.workloads import Sizes
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sizes = replace(sizes, rounds=10, tab_seconds=10.0, read_seconds=9.0)
     backend = "postgresql" if (asked.keep or "").startswith("postgres") else asked.backend
     if asked.keep:
-        results = [Result.of(backend, [pair]) for pair in figures(asked.keep, sizes, _tell)]
+        results = [
+            Result.of(backend, [pair]) for pair in figures(asked.keep, sizes, _tell, asked.parts)
+        ]
     else:
         from bench.programme import BACKENDS, Event
 
@@ -68,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--finished", type=int, default=FINISHED)
     parser.add_argument("--waiting", type=int, default=WAITING)
     parser.add_argument("--keep", metavar="URL", help="a store that has its crowd already")
+    parser.add_argument("--parts", nargs="*", choices=list(PARTS), help="only these")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter runs")
     parser.add_argument("--json", action="store_true", help="print the results instead of a table")
     parser.add_argument("--output", type=Path, help="put the results among those of this file")

@@ -17,7 +17,7 @@ from bench.web_site import PACE, serving, work_beside
 from bench.web_tab import Tab
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from bench.visitor import Visitor
     from bench.web_pages import Ask
@@ -30,11 +30,13 @@ GROWN: Final = 2.0
 """Seconds of pushes by which the paced queue may have grown: more is not keeping pace."""
 
 
-def figures(url: str, sizes: Sizes, tell: Callable[[str], object]) -> Iterator[Pair]:
-    """Every figure of one store, told as it comes."""
+def figures(
+    url: str, sizes: Sizes, tell: Callable[[str], object], parts: Iterable[str] = ()
+) -> Iterator[Pair]:
+    """The figures of one store, told as they come; of some `PARTS` only, if named."""
     with serving(url) as site:
-        for part in (page_times, list_times, scan_times, tab_questions, mixed_reads):
-            for pair in part(site, sizes):
+        for part in parts or PARTS:
+            for pair in PARTS[part](site, sizes):
                 tell(f"{pair.workload}: {pair.ours:.4g}")
                 yield pair
 
@@ -224,3 +226,12 @@ def _timed(rounds: int, act: Callable[[], object]) -> list[float]:
         act()
         times.append((time.perf_counter() - started) * 1_000)
     return times[1:]
+
+
+PARTS: Final[Mapping[str, Callable[[Site, Sizes], Iterator[Pair]]]] = {
+    "pages": page_times,
+    "lists": list_times,
+    "scans": scan_times,
+    "tab": tab_questions,
+    "reads": mixed_reads,
+}

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from bench.visitor import Visitor
 
+REFUSED: Final = 60_000.0
+"""Milliseconds that an answer counts for which is no success."""
 AT_ONCE: Final = 48
 """Requests under way at most; those that find no place are late, and that is counted."""
 
@@ -53,8 +55,12 @@ class Load:
                     return
                 due = began + number / rate
                 time.sleep(max(0.0, due - time.monotonic()))
-                visitor.fetch(self._targets[number % len(self._targets)])
-                self._times.append((time.monotonic() - due) * 1_000)
+                try:
+                    visitor.fetch(self._targets[number % len(self._targets)])
+                except RuntimeError:
+                    self._times.append(REFUSED)
+                else:
+                    self._times.append((time.monotonic() - due) * 1_000)
         except Exception as error:
             self._errors.append(error)
         finally:

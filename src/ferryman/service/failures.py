@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ferryman.service.insights import Insights
 
 MOST_GROUPS: Final = 100
-BUDGET: Final = 0.3
+BUDGET: Final = 0.2
 """Seconds after which no further jobs are looked at: a page that people open waits for them."""
-LOOK: Final = 1_500
+LOOK: Final = 1_000
 """Jobs that are looked at in one go: a page that stays open asks again and again."""
 
 # What differs between two cases of one error: numbers, ids, quoted values, addresses, paths.

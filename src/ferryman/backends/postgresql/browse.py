@@ -47,7 +47,9 @@ def list_jobs(database: Database, query: Filter, limit: int, after: str | None) 
     tables = places(query)
     if not tables:
         return Page(())
-    if by_key(query) or _few_ended_badly(database, query, now):
+    if (seqs := _ended_badly(database, query, now, before)) is not None:
+        return _of_these(database, query, now, limit, seqs)
+    if by_key(query):
         return _walked(database, query, now, limit, (before, 0), order="seq + 0")
     low = _newest(database, tables, before) + 1 - CLOSE
     page = _walked(database, query, now, limit, (before, low))
@@ -66,15 +68,34 @@ def count(database: Database, query: Filter, most: int) -> Mapping[State, int] |
     return named.counts(database, query, most) if by_name(query) else None
 
 
-def _few_ended_badly(database: Database, query: Filter, now: float) -> bool:
-    """Whether those that match are best found by the time of their end."""
+def _ended_badly(
+    database: Database, query: Filter, now: float, before: int
+) -> Sequence[int] | None:
+    """Where the jobs stand that failed or were cancelled lately, newest first, if only those match.
+
+    Of too many, None: a walk finds enough of them for a page.
+    """
     asked = ended_badly(query)
     if asked is None:
-        return False
+        return None
     states, age = asked
-    values = {"states": states, "since": now - age, "limit": MANY + 1}
-    [(few,)] = database.read("ended_badly", values)
-    return bool(few <= MANY)
+    # A little more than asked for: the filter itself decides at the edge.
+    values = {"states": states, "since": now - age - 1.0, "limit": MANY + 1}
+    seqs = [seq for (seq,) in database.read_planned(database.sql["ended_badly"], values)]
+    return None if len(seqs) > MANY else sorted((s for s in seqs if s < before), reverse=True)
+
+
+def _of_these(
+    database: Database, query: Filter, now: float, limit: int, seqs: Sequence[int]
+) -> Page:
+    """A page of the matches among jobs in the order of `seqs`; no more are read than needed."""
+    found: list[Job] = []
+    for start in range(0, len(seqs), limit + 1):
+        rows = database.read("these", {"seqs": list(seqs[start : start + limit + 1])})
+        found += [job for job in map(job_of, rows) if query.matches(job, now)]
+        if len(found) > limit:
+            break
+    return Page(tuple(found[:limit]), str(found[limit - 1].seq) if len(found) > limit else None)
 
 
 def _walked(
@@ -99,7 +120,7 @@ def _walked(
     found: list[Job] = []
     seq, low = between
     while len(found) <= limit:
-        rows = database.read_text(statement, [*values, seq, low, chunk] * len(tables))[:chunk]
+        rows = database.read_planned(statement, [*values, seq, low, chunk] * len(tables))[:chunk]
         jobs = map(job_of, rows)
         found += jobs if decided else (job for job in jobs if query.matches(job, now))
         if len(rows) < chunk:

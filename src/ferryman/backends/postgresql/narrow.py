@@ -50,17 +50,9 @@ def narrow(query: Filter, now: float) -> tuple[str, list[Any], bool]:
     meta = [term for term in askable if term.field == "meta" and can_exist(term.path[0])]
     rest = [term for term in askable if term.field not in _DECIDED and term.field != "meta"]
     text, values = where(Filter(tuple(plain)), now, _DIALECT)
-    for term in plain:
-        if term.field == "finished" and term.op in ("<", "<=") and not term.negated:
-            # The same once more as an index can use it; the filter itself decides at the edge.
-            text, values = f"{text} AND finished_at > %s", [*values, now - _age(term) - 1.0]
     for clause, more in [*map(_has_meta, meta), *map(_may_hold, rest)]:
         text, values = f"{text} AND {clause}", [*values, *more]
     return text, values, len(plain) + len(meta) == len(query.terms)
-
-
-def _age(term: Term) -> float:
-    return float(term.values[0])
 
 
 def _has_meta(term: Term) -> Clause:

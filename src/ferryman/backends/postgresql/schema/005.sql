@@ -9,5 +9,5 @@ CREATE INDEX history_correlation ON history (correlation_id, seq)
     WHERE correlation_id IS NOT NULL;
 
 -- What went wrong lately, among all that ever did.
-CREATE INDEX ended_badly ON history (state, finished_at)
+CREATE INDEX ended_badly ON history (state, finished_at, seq)
     WHERE state = 'failed' OR state = 'cancelled';

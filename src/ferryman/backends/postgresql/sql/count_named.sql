@@ -66,7 +66,17 @@ CROSS JOIN LATERAL (
 UNION ALL
 SELECT state, count(*)
 FROM {schema}.jobs
-WHERE ((state = 'pending' AND scheduled) OR state = 'processing' OR state = 'paused') AND {where}
+WHERE state = 'pending' AND scheduled AND {where}
+GROUP BY state
+UNION ALL
+SELECT state, count(*)
+FROM {schema}.jobs
+WHERE state = 'processing' AND {where}
+GROUP BY state
+UNION ALL
+SELECT state, count(*)
+FROM {schema}.jobs
+WHERE state = 'paused' AND {where}
 GROUP BY state
 UNION ALL
 SELECT NULL, 0

@@ -70,13 +70,27 @@ FROM (
     ) AS newest
     UNION ALL
     (
+        -- Each by the index that holds such jobs, and not by a walk along the primary key.
         SELECT seq
         FROM {schema}.jobs
-        WHERE ((state = 'pending' AND scheduled) OR state = 'processing' OR state = 'paused')
-            AND {where}
-            AND seq < %(before)s
-            AND %(unfinished)s
-        ORDER BY seq DESC
+        WHERE state = 'pending' AND scheduled AND {where} AND seq < %(before)s AND %(unfinished)s
+        ORDER BY seq + 0 DESC
+        LIMIT %(limit)s
+    )
+    UNION ALL
+    (
+        SELECT seq
+        FROM {schema}.jobs
+        WHERE state = 'processing' AND {where} AND seq < %(before)s AND %(unfinished)s
+        ORDER BY seq + 0 DESC
+        LIMIT %(limit)s
+    )
+    UNION ALL
+    (
+        SELECT seq
+        FROM {schema}.jobs
+        WHERE state = 'paused' AND {where} AND seq < %(before)s AND %(unfinished)s
+        ORDER BY seq + 0 DESC
         LIMIT %(limit)s
     )
     UNION ALL
