@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import secrets
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -22,8 +23,11 @@ _TOLD: Final = 20
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0: every edition came to its end, and once; 1: something was broken."""
+    """0: every edition came to its end, and once; 1: something was broken; 130: broken off."""
     options = _parser().parse_args(arguments)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # However we are ended, nobody and nothing is left behind.
+        signal.signal(number, signal.default_int_handler)
     terms = Terms(
         backend=options.backend,
         editions=options.editions,
@@ -32,8 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rough=True,
     )
     _say(f"seed {terms.seed}: {terms.editions} editions on {terms.backend}")
-    with tempfile.TemporaryDirectory(prefix="causaganha-chaos-") as folder:
-        found = judged(terms, Path(folder), _say)
+    try:
+        with tempfile.TemporaryDirectory(prefix="causaganha-chaos-") as folder:
+            found = judged(terms, Path(folder), _say)
+    except KeyboardInterrupt:
+        _say("broken off: every process is gone, nothing was judged")
+        return 130
     write_result(options.results, found.row())
     _say("", *table([found.row()]), *list(found.findings())[:_TOLD])
     _say("clean" if found.clean else "PROMISES WERE BROKEN", f"{found.rough.seconds:.0f} s")

@@ -12,6 +12,7 @@ from causaganha.app import SLOTS, CausaGanha
 from causaganha.ranking import as_csv, ranking
 from causaganha.stand_ins.town import Town, town
 from chaos.causaganha.rows import Rows
+from chaos.causaganha.stall import Stall
 from chaos.causaganha.workers import Workers
 from chaos.served import served
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 BACKENDS: Final = ("sqlite", "postgresql", "file")
 YEAR: Final = 2025
 QUOTA, PERIOD = 30, 10.0
-"""So many calls of Gemini in so many seconds: enough that a passage takes minutes, and runs dry."""
+"""So many calls of Gemini in so many seconds: few enough that a passage has to wait for them."""
+WAY: Final = 3.0
+"""Seconds that a call may be on its way: the app grants so much slower than the service allows."""
 PATIENCE: Final = 300.0
 """Seconds without an edition coming to its end, after which the rest is given up."""
 
@@ -44,7 +47,10 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What the tables say in the end, and what the services saw."""
+    """What the tables say in the end, and what the services saw.
+
+    `stall` is the longest time for which the machine had no turn for a process that could run.
+    """
 
     rows: Rows
     ranking: str
@@ -54,6 +60,7 @@ class Passage:
     calls: Sequence[float]
     failed_answers: int
     kills: int
+    stall: float
     seconds: float
 
 
@@ -61,7 +68,7 @@ def passage(terms: Terms, folder: Path, tell: Callable[[str], None] = lambda _: 
     """Take the editions through, in a folder of their own."""
     folder.mkdir()
     began, chance = time.monotonic(), random.Random(terms.seed)  # noqa: S311
-    with _place(terms, folder) as place, CausaGanha(place.settings) as app:
+    with _place(terms, folder) as place, CausaGanha(place.settings) as app, Stall() as stall:
         editions = list(app.editions_of(YEAR))
         if terms.seed is not None:
             chance.shuffle(editions)
@@ -81,6 +88,7 @@ def passage(terms: Terms, folder: Path, tell: Callable[[str], None] = lambda _: 
             calls=sorted(place.gemini.moments),
             failed_answers=place.gemini.failed.total(),
             kills=workers.kills,
+            stall=stall.worst,
             seconds=time.monotonic() - began,
         )
 
@@ -94,7 +102,7 @@ def _place(terms: Terms, folder: Path) -> Iterator[Town]:
             editions=terms.editions,
             pages=30,
             mishaps=terms.rough,
-            gemini_quotas=f"{QUOTA}/{PERIOD:.0f}s" if terms.rough else "1000/s",
+            gemini_quotas=f"{QUOTA}/{PERIOD + WAY:.0f}s" if terms.rough else "1000/s",
             max_attempts=100,
             lease=3.0,
             backoff=0.001,

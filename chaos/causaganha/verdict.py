@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from chaos.causaganha.passage import PERIOD, QUOTA, Terms, passage
+from chaos.causaganha.passage import PERIOD, QUOTA, WAY, Terms, passage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from chaos.causaganha.passage import Passage
-
-LATENCY: Final = 1.0
-"""Seconds that a call may spend between its grant and the service, on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +32,11 @@ class Verdict:
             "wrong_rows": len(rough.rows.wrong(calm.rows)),
             "wrong_uploads": len(self._wrong_uploads()),
             "calls_over": max(0, spent - rough.kills, -spent),
-            "over_quota": max(0, most_within(rough.calls, PERIOD - LATENCY) - QUOTA),
+            # Only a machine that stalls for longer than a call may be on its way excuses it.
+            "over_quota": sum(
+                each < PERIOD + WAY - max(WAY, rough.stall)
+                for each in spans(rough.calls, QUOTA + 1)
+            ),
             "other_ranking": int(rough.ranking != calm.ranking),
         }
 
@@ -54,7 +54,8 @@ class Verdict:
             "chunks": rough.chunks,
             "failed_answers": rough.failed_answers,
             "calls": len(rough.calls),
-            "most_in_window": most_within(rough.calls, PERIOD - LATENCY),
+            "tightest": round(min(spans(rough.calls, QUOTA + 1), default=0.0), 2),
+            "stall": round(rough.stall, 2),
             **self.broken,
             "seed": self.terms.seed,
         }
@@ -80,8 +81,6 @@ def judged(terms: Terms, folder: Path, tell: Callable[[str], None] = lambda _: N
     return Verdict(terms, passage(terms, folder / "rough", tell), calm)
 
 
-def most_within(moments: Sequence[float], seconds: float) -> int:
-    """The most calls in any period of that length; the moments are in order."""
-    return max(
-        (bisect_left(moments, start + seconds) - i for i, start in enumerate(moments)), default=0
-    )
+def spans(moments: Sequence[float], count: int) -> list[float]:
+    """The seconds in which each so many calls in a row came; the moments are in order."""
+    return [last - first for first, last in zip(moments, moments[count - 1 :], strict=False)]

@@ -28,7 +28,11 @@ class Workers:
 
     def strike(self, chance: random.Random) -> None:
         """SIGKILL for one of them, and another in its place."""
-        self._kill(chance.randrange(len(self._alive)))
+        worker = self._alive.pop(chance.randrange(len(self._alive)))
+        ended = worker.exitcode
+        _kill(worker)
+        if ended is not None:
+            raise RuntimeError(f"a worker ended by itself with code {ended}: see what it said")
         self.kills += 1
         self._hire()
 
@@ -37,15 +41,6 @@ class Workers:
         worker.start()
         self._alive.append(worker)
 
-    def _kill(self, index: int) -> None:
-        worker = self._alive.pop(index)
-        ended = worker.exitcode
-        worker.kill()
-        worker.join()
-        worker.close()
-        if ended is not None:
-            raise RuntimeError(f"a worker ended by itself with code {ended}: see what it said")
-
     def __enter__(self) -> Self:
         for _ in range(self._count):
             self._hire()
@@ -53,7 +48,13 @@ class Workers:
 
     def __exit__(self, *_: object) -> None:
         while self._alive:
-            self._kill(0)
+            _kill(self._alive.pop())
+
+
+def _kill(worker: BaseProcess) -> None:
+    worker.kill()
+    worker.join()
+    worker.close()
 
 
 def _work(settings: Settings) -> None:

@@ -10,6 +10,8 @@ __all__ = [
     "Breaker",
     "BreakerOpen",
     "Cancel",
+    "Clock",
+    "Closed",
     "Conflict",
     "Event",
     "Fail",
@@ -56,10 +58,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from ferryman.clock import Clock
     from ferryman.errors import (
         BackendRejected,
         BackendUnavailable,
         BreakerOpen,
+        Closed,
         Conflict,
         FerrymanError,
         InvalidFilter,
@@ -104,6 +108,7 @@ else:
     # Imported at their first use: `ferryman --help` needs none of them, and to catch an error
     # takes no worker. Names without a home here live in `errors`.
     _HOMES = {
+        "clock": ("Clock",),
         "events": ("Event",),
         "ferry": ("Ferry",),
         "filter": ("Filter",),

@@ -13,6 +13,7 @@ FerrymanError
 ├── NotAllowed              the job's state does not allow this act
 ├── LeaseLost               the claim is no longer ours
 ├── Unsupported             this backend cannot do that; the text names the way out
+├── Closed                  the Ferry was closed; nothing was written
 ├── BlockingCall            a blocking verb was called on the worker's event loop
 ├── TaskError               a task was declared or named wrongly
 ├── JobFailed, JobCancelled what `handle.result()` raises for such an end
@@ -138,6 +139,10 @@ class LeaseLost(FerrymanError):
 
 class Unsupported(FerrymanError):
     """This backend cannot do that; the text names the backend and the way out."""
+
+
+class Closed(FerrymanError):
+    """The Ferry was closed, so nothing was written or read; make another."""
 
 
 class BlockingCall(FerrymanError):

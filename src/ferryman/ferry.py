@@ -7,7 +7,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ferryman.errors import BackendError, Conflict, TaskError, Unsupported
+from ferryman.errors import BackendError, Closed, Conflict, TaskError, Unsupported
 from ferryman.events import Events
 from ferryman.flow.capacity import Capacities
 from ferryman.flow.flow import Flow
@@ -73,6 +73,7 @@ class Ferry(AsyncFerry, Paced):
         self._clock = clock
         self._lock = threading.Lock()
         self._backend: Traced | None = None
+        self._closed = False
         self._queues: dict[str, Queue] = {}
         self.flow = Flow(self._opened, self.events)
         self.capacities = Capacities(self.events)
@@ -280,6 +281,8 @@ class Ferry(AsyncFerry, Paced):
     def _opened(self) -> Traced:
         with self._lock:
             if self._backend is None:
+                if self._closed:
+                    raise Closed(f"{self!r} was closed: make another to go on with the same store")
                 opened = open_backend(self.url, self._clock)
                 if is_child() and not opened.capabilities.shared:
                     raise Unsupported(
@@ -290,8 +293,21 @@ class Ferry(AsyncFerry, Paced):
                 self._backend = Traced(opened, self.events)
             return self._backend
 
+    def switch(self, url: str) -> None:
+        """Use another store from now on, and free the connections to the one before."""
+        self._leave()
+        self.url = url
+
     def close(self) -> None:
-        """Give back what `queue.poll` still holds and free the store's connections."""
+        """Give back what `queue.poll` still holds and free the store's connections, for good.
+
+        Whoever uses it afterwards gets `Closed`: a job must not land in a store that nobody
+        looks into any more.
+        """
+        self._closed = True
+        self._leave()
+
+    def _leave(self) -> None:
         for queue in list(self._queues.values()):
             queue.close()
         with self._lock:

@@ -83,6 +83,8 @@ def store(home: Path) -> Iterator[Ferry]:
 @pytest.fixture
 def run() -> Run:
     def call(*words: str, code: int = 0, stdin: str | None = None) -> Result:
+        # A process of its own would import the app anew.
+        sys.modules.pop("app", None)
         result = CliRunner().invoke(app, words, input=stdin, prog_name="ferryman")
         assert result.exit_code == code, f"{words}: {result.output}"
         return result

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 def _fresh_app() -> Iterator[None]:
     """`--app` imports app.py of the working directory, which every test has of its own."""
     path = sys.path[:]
-    sys.modules.pop("app", None)
     yield
     sys.modules.pop("app", None)
     sys.path[:] = path

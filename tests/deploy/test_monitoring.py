@@ -13,6 +13,7 @@ import yaml
 
 from ferryman import Ferry
 from ferryman.web.exposition import Exposition
+from ferryman.worker.upkeep import WORKER_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,8 @@ def expressions() -> list[str]:
 def scraped() -> dict[str, set[str]]:
     """The names of all samples of a real scrape, each with its labels."""
     with Ferry("memory://") as ferry:
+        row = json.dumps({"heartbeat_at": ferry.backend.clock.now(), "skew": 0.1, "hears": True})
+        ferry.backend.write_cell(WORKER_CELLS + "one", row, expect=0)
         exposition = Exposition(ferry.backend, ferry.events)
         registry = exposition._registry
         found: dict[str, set[str]] = {}

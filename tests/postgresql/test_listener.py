@@ -12,6 +12,7 @@ import pytest
 from ferryman import Ferry, Job, Settings
 from ferryman.backends.postgresql import PostgresqlBackend, connect
 from ferryman.clock import SystemClock
+from ferryman.queue.diagnosis import Hearing
 from ferryman.testing.waiting import wait_until
 from tests.servers.postgres_fixtures import SCHEMA, SESSIONS
 from tests.servers.postgres_relay import Relay, relayed
@@ -115,6 +116,27 @@ def test_a_listener_comes_back_after_every_cut_of_the_line(
             wait_until(lambda: not store._watch._listener.hears, what="the loss to be noticed")
             relay.mend()
             another_listener(postgres_admin, first)
+
+
+def test_a_store_says_whether_it_is_told_of_pushes(postgres_url: str, postgres: str) -> None:
+    with (
+        Relay(postgres) as relay,
+        closing(connect(relayed(postgres_url, relay), SystemClock())) as store,
+    ):
+        assert store.hears() is None
+        wait_until(lambda: store.wait(["mail"], 0.01) or store.hears(), what="a listener")
+        relay.cut()
+        wait_until(lambda: store.hears() is False, what="the loss to be noticed")
+        relay.mend()
+        wait_until(store.hears, what="a listener again")
+    with Ferry(postgres_url) as ferry:
+        store_of_a_worker = ferry.backend
+        assert isinstance(store_of_a_worker, Hearing)
+        wait_until(lambda: ferry.backend.wait(["mail"], 0.01) or store_of_a_worker.hears())
+    quiet = f"{postgres_url}{'&' if '?' in postgres_url else '?'}listen=no"
+    with closing(connect(quiet, SystemClock())) as store:
+        store.wait(["mail"], 0.01)
+        assert store.hears() is None
 
 
 def test_a_store_is_closed_at_once_though_its_listener_waits_for_a_server_that_hangs(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ferryman.backends.s3.bucket import Bucket
 from ferryman.backends.s3.sync import TOMBSTONE
 from ferryman.errors import BackendRejected, BackendUnavailable
 from ferryman.filter import Filter
@@ -16,6 +17,7 @@ from ferryman.ids import new_id
 from ferryman.job import State
 from ferryman.queue.diagnosis import Severity
 from tests.s3.nodes import Killed, ack, mortal, node, poll, push
+from tests.s3.simulated import SimulatedCalls
 from tests.servers.faults import cut_before
 from tests.servers.line import FOREVER, Line
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ferryman.backends.s3.bucket import Bucket
+    from ferryman.backends.s3.answers import Object
     from ferryman.backends.s3.home import Home
     from ferryman.backends.s3.strict import StrictBackend
     from ferryman.testing.clock import FakeClock
@@ -193,6 +195,35 @@ def test_a_paused_queue_is_paused_for_every_node(
     one.resume_queue("mail")
     monkeypatch.setattr("ferryman.backends.s3.pausing.FRESH", 0.0)
     assert len(poll(other)) == 1
+
+
+def test_an_answer_that_is_older_than_a_pause_does_not_lift_it(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    calls = SlowCalls()
+    bucket = Bucket("bucket", calls=calls)
+    with (
+        closing(node("http://simulated", "late", tmp_path / "root", clock, bucket)) as worker,
+        closing(node("http://simulated", "late", tmp_path / "root", clock, bucket)) as operator,
+    ):
+        push(worker)
+        calls.then = lambda: operator.pause_queue("mail")
+        assert poll(worker) == []
+        assert worker.snapshot().queues["mail"].paused
+
+
+class SlowCalls(SimulatedCalls):
+    """Something happens between the answer to a question about a pause and its arrival."""
+
+    then: Callable[[], None] | None = None
+
+    def get(self, key: str) -> Object:
+        try:
+            return super().get(key)
+        finally:
+            if self.then is not None and key.endswith("paused.json"):
+                then, self.then = self.then, None
+                then()
 
 
 def test_reading_a_new_prefix_writes_nothing(

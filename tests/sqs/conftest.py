@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def project() -> str:
-    return new_id().replace("-", "")
+    return _fresh()
 
 
 @pytest.fixture
@@ -52,15 +52,23 @@ def clock() -> FakeClock:
 def join(
     ministack: Server, aws_settings: None, project: str, ledger: str
 ) -> Iterator[Callable[..., Backend]]:
-    """Opens the store: with the ledger unless told otherwise, on a clock if one is given."""
+    """Opens the store: with the ledger unless told otherwise, on a clock if one is given.
+
+    Those of one test share their SQS queues; `apart` gives a store its own.
+    """
     opened: list[Backend] = []
 
     def open_it(
-        *, at: str | None = None, clock: FakeClock | None = None, **options: Any
+        *,
+        at: str | None = None,
+        clock: FakeClock | None = None,
+        apart: bool = False,
+        **options: Any,
     ) -> Backend:
         chosen = {"ledger": ledger, "endpoint": at or ministack.address, "create": 1, **options}
         query = urlencode({k: v for k, v in chosen.items() if v is not None}, quote_via=quote)
-        opened.append(open_backend(f"sqs://eu-west-1/{project}?{query}", clock))
+        prefix = _fresh() if apart else project
+        opened.append(open_backend(f"sqs://eu-west-1/{prefix}?{query}", clock))
         return opened[-1]
 
     yield open_it
@@ -92,3 +100,8 @@ def messages(sqs: Any, project: str) -> Callable[..., dict[str, int]]:
         }
 
     return count
+
+
+def _fresh() -> str:
+    """A prefix that nobody else has."""
+    return new_id().replace("-", "")

@@ -5,14 +5,17 @@ About a minute each, which `make test` has no room for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from chaos.causaganha.passage import BACKENDS, Terms, passage
 from chaos.causaganha.verdict import judged
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.timeout(300)
@@ -38,3 +41,26 @@ def test_the_ranking_is_the_same_bytes_whatever_the_workers_the_order_and_the_ki
     assert alone.ranking == shuffled.ranking == killed.ranking
     assert alone.ranking.count("\n") > 10
     assert killed.kills >= 5
+
+
+@pytest.mark.timeout(120)
+def test_a_campaign_that_is_broken_off_leaves_nothing_behind(tmp_path: Path) -> None:
+    results = tmp_path / "results.json"
+    words = ["-m", "chaos.causaganha", "--editions", "4", "--results", str(results)]
+    process = subprocess.Popen(
+        [sys.executable, *words],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    while "kills" not in process.stdout.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    # Standard error ends when the last process that could write to it is gone.
+    said, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, "")
+    assert "nothing was judged" in said
+    assert list(tmp_path.iterdir()) == []

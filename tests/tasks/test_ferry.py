@@ -11,6 +11,7 @@ import pytest
 
 import ferryman
 from ferryman import (
+    Closed,
     Conflict,
     Event,
     Ferry,
@@ -35,7 +36,7 @@ from ferryman.tasks import aio
 from ferryman.testing import FakeClock, assert_pushed, drain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -349,3 +350,31 @@ def test_job_is_bound_only_while_it_runs(ferry: Ferry) -> None:
     task.push()
     assert drain(ferry) == {State.COMPLETED: 1}
     assert ferryman.current_job() is None
+
+
+@pytest.mark.parametrize("use", [lambda f: f.push("noop"), lambda f: f.queue("mail").poll()])
+def test_a_closed_ferry_takes_nothing_that_would_be_lost(use: Callable[[Ferry], object]) -> None:
+    ferry = Ferry("memory://")
+
+    @ferry.task()
+    def noop() -> None: ...
+
+    noop.push()
+    ferry.close()
+    ferry.close()
+    with pytest.raises(Closed, match="make another"):
+        use(ferry)
+
+
+def test_a_ferry_switches_to_another_store(tmp_path: Path) -> None:
+    with Ferry("memory://") as ferry:
+
+        @ferry.task()
+        def noop() -> None: ...
+
+        noop.push()
+        ferry.switch(f"sqlite:///{tmp_path}/jobs.db")
+        assert ferry.backend.snapshot().count(State.PENDING) == 0
+        ferry.push("noop", id="a")
+    with Ferry(f"sqlite:///{tmp_path}/jobs.db") as other:
+        assert other.backend.get("a") is not None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from ferryman.queue.traced import Traced
 from ferryman.telemetry.metrics import MOST_TASKS, OTHER, SHARED_DIR
 from ferryman.testing import FakeClock, wait_until
 from ferryman.web.exposition import Exposition
+from ferryman.worker.upkeep import WORKER_CELLS
 from tests.telemetry.scrape import Scraped
 from tests.worker.faults import Line, as_backend
 
@@ -92,6 +95,35 @@ def test_every_end_of_a_job_is_counted(ferry: Ferry) -> None:
     assert seen["ferryman_job_wait_seconds_count", "ends"] == 11
     assert working["ferryman_workers", "live"] == 1
     assert working["ferryman_worker_slots", "busy"] + working["ferryman_worker_slots", "free"] == 2
+
+
+def test_each_worker_says_how_it_stands_to_its_store() -> None:
+    with Ferry("memory://") as ferry:
+        seen = ferry.backend.clock.now()
+        rows: dict[str, dict[str, object]] = {
+            "told": {"skew": -3.5, "hears": True},
+            "deaf": {"skew": 0.25, "hears": False},
+            "of another version": {},
+            "gone": {"skew": 9.0, "hears": True, "heartbeat_at": 0},
+        }
+        for name, facts in rows.items():
+            row = json.dumps({"heartbeat_at": seen, "lease": 60, **facts})
+            ferry.backend.write_cell(WORKER_CELLS + name, row, expect=0)
+        shown = scrape(ferry)
+    assert shown.named("ferryman_clock_skew_seconds") == {("told",): -3.5, ("deaf",): 0.25}
+    assert shown.named("ferryman_listener_connected") == {("told",): 1, ("deaf",): 0}
+
+
+def test_a_worker_finds_out_how_far_its_clock_is_off() -> None:
+    with Ferry("memory://", clock=FakeClock(time.time() + 3_600)) as ferry:
+        worker = ferry.worker({"mail": 1}, Settings())
+        worker.start()
+        name = "ferryman_clock_skew_seconds"
+        wait_until(lambda: scrape(ferry).named(name), what="the worker's row")
+        seen = scrape(ferry)
+        worker.join()
+    assert 3_500 < seen[name, worker.id] <= 3_600
+    assert seen.named("ferryman_listener_connected") == {}
 
 
 def test_a_loop_of_the_users_own_is_counted_too(ferry: Ferry) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from ferryman import Ferry
 from ferryman.service.api_keys import ApiKeys
+from ferryman.testing import FakeClock
 from ferryman.web import asgi
 from ferryman.web.server import Server
 from tests.web.client import Client
@@ -26,9 +27,21 @@ class Visitors(Protocol):
     def __call__(self, role: Role, *queues: str) -> Client: ...
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search may take as long as a busy machine needs for it."""
+    monkeypatch.setattr("ferryman.service.search.BUDGET", 600.0)
+
+
 @pytest.fixture
-def ferry() -> Iterator[Ferry]:
-    with Ferry("memory://") as ferry:
+def clock() -> FakeClock:
+    """Stands still: ages, limits and what a server remembers do not depend on the machine."""
+    return FakeClock()
+
+
+@pytest.fixture
+def ferry(clock: FakeClock) -> Iterator[Ferry]:
+    with Ferry("memory://", clock=clock) as ferry:
         yield ferry
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from ferryman.web.access.rules import RULES
+from ferryman.web.app import ROUTERS
+from ferryman.web.guard import Guarded
 from tests.web.conftest import TOKEN
 from tests.web.fuzz import fuzz
 
@@ -29,6 +33,14 @@ def test_the_description_is_openapi_3_1_and_has_every_route(admin: Client) -> No
     assert len({act["operationId"] for act in operations}) == len(operations)
 
 
+def test_no_answer_is_checked_or_written_anew_on_its_way_out() -> None:
+    for router in ROUTERS:
+        for route in router.routes:
+            assert isinstance(route, Guarded)
+            assert route.response_field is None, route.path
+
+
+@pytest.mark.timeout(300)
 def test_requests_made_up_from_the_description_cause_no_server_error(
     ferry: Ferry, server: Server, tmp_path: Path
 ) -> None:

@@ -93,11 +93,17 @@ def test_keys_are_made_listed_and_revoked_at_the_command_line(
     assert run("create", "ci").startswith("fm_")
     assert key["id"] in run("list")
     assert key["secret"] not in run("list", "--json")
+    limited = json.loads(run("create", "orders", "--rate=10/s", "--pushes=1000/d", "--json"))
+    assert (limited["rate"], limited["pushes"], limited["pushes_left"]) == ("10/s", "1000/d", 1000)
+    shown = run("list")
+    assert "1000/d, 1000 left" in shown
+    assert shown.count("never") == 3
+    run("create", "bad", "--rate=ten", code=2)
     assert run("revoke", key["id"]) == f"{key['id']}: revoked\n"
     run("revoke", key["id"], code=3)
     with Ferry("sqlite:///ferryman.db") as ferry:
         acts = [row.act for row in Audit(ferry.backend).page().rows]
-    assert acts == ["keys.revoke", "keys.create", "keys.create"]
+    assert acts == ["keys.revoke", *["keys.create"] * 3]
 
 
 APP = """

@@ -70,6 +70,15 @@ def test_a_store_is_read_and_changed_alike(
         assert viewer.get("/v1/overview").json["states"]["paused"] == 5
         acts = [row["act"] for row in admin.get("/v1/audit").json["rows"]]
         assert acts == ["keys.create", "bulk.pause", "jobs.retry", "jobs.cancel", "jobs.push"]
+        key = admin.post("/v1/keys", {"name": "shop", "role": "editor", "pushes": "2/h"}).json
+        shop = Client(server.port, {"Authorization": f"Bearer {key['secret']}"})
+        assert shop.post("/v1/jobs", {"jobs": jobs[:2]}).json["created"] == 0
+        new = [shop.post("/v1/jobs", {"task": "send", "queue": "mail"}) for _ in range(3)]
+        assert [answer.status for answer in new] == [201, 201, 429]
+        assert new[2].code == "key_pushes"
+        used = {one["name"]: one["last_used_at"] for one in admin.get("/v1/keys").json["keys"]}
+        assert used.keys() == {"ci", "shop"}
+        assert all(used.values())
 
 
 def test_what_sqs_alone_cannot_do_is_refused_by_name(
@@ -82,6 +91,8 @@ def test_what_sqs_alone_cannot_do_is_refused_by_name(
         for path in ("/v1/jobs", "/v1/jobs/x", "/v1/bulk", "/v1/keys", "/v1/audit", "/v1/workers"):
             answer = admin.get(path)
             assert (answer.status, answer.code) == (501, "unsupported"), path
+        key = {"name": "ci", "role": "editor", "pushes": "5/d"}
+        assert admin.post("/v1/keys", key).code == "unsupported"
         bulk = admin.post("/v1/bulk", {"act": "retry", "where": "task:send"})
         assert bulk.code == "unsupported"
         login = Client(server.port).post("/v1/session", {"token": TOKEN})

@@ -9,11 +9,13 @@ import pytest
 
 from ferryman import BackendUnavailable, Cancel, Fail, Ferry, Retry, Settings, Snooze
 from ferryman.job import State
+from ferryman.message import Message
 from ferryman.queue.answers import Reaped
 from ferryman.queue.open import open_backend
 from ferryman.service.history import history
 from ferryman.testing import FakeClock, wait_until
 from ferryman.worker.histogram import Histogram
+from ferryman.worker.lookout import LOOKOUT_CELL, Lookout
 from ferryman.worker.rollup import HISTORY_CELLS, OUTCOMES, Rollup
 from tests.worker.faults import Line, as_backend
 
@@ -182,3 +184,63 @@ def test_no_time_is_too_short_or_too_long(seconds: float) -> None:
 
 def test_no_times_have_no_quantile() -> None:
     assert Histogram().quantile(0.5) is None
+
+
+def ages(backend: Backend, queue: str | None = None) -> list[float | None]:
+    """Of the last three buckets."""
+    return [bucket.ended.oldest for bucket in history(backend, queue and {queue}, 1)][-3:]
+
+
+def test_the_oldest_ready_job_of_a_bucket_is_noted_by_queue(
+    backend: Backend, clock: FakeClock
+) -> None:
+    rollup = Rollup(backend, "one")
+    backend.push([Message.of("mail", "send", id="old"), Message.of("post", "send", delay=9_999)])
+    clock.advance(300)
+    for _ in range(3):
+        clock.advance(20)
+        rollup.add_ages(backend.snapshot())
+    rollup.write()
+    assert ages(backend) == ages(backend, "mail") == [None, None, 360]
+    assert ages(backend, "post") == ages(backend, "none") == [None, None, 0]
+    backend.cancel(["old"])
+    clock.advance(600)
+    rollup.add_ages(backend.snapshot())
+    rollup.write()
+    assert ages(backend, "mail") == [360, None, 0]
+    assert len(rollup._ended) <= 5
+
+
+def test_one_worker_of_all_looks_and_another_when_that_one_is_gone(
+    backend: Backend, clock: FakeClock
+) -> None:
+    lines = [Line(backend) for _ in range(3)]
+    looks = [
+        Lookout(as_backend(line), f"w{n}", Rollup(backend, f"w{n}"), ttl=60.0)
+        for n, line in enumerate(lines)
+    ]
+
+    def turn(*workers: int) -> list[int]:
+        before = [line.calls.get("snapshot", 0) for line in lines]
+        for worker in workers:
+            looks[worker].look()
+        return [line.calls.get("snapshot", 0) - n for line, n in zip(lines, before, strict=True)]
+
+    assert turn(0, 1, 2) == [1, 0, 0]
+    clock.advance(20)
+    assert turn(2, 1, 0) == [1, 0, 0]
+    clock.advance(61)
+    assert turn(2, 1, 0) == [0, 0, 1]
+    looks[0].leave()
+    assert turn(0, 1) == [0, 0, 0]
+    looks[2].leave()
+    assert turn(1, 0) == [0, 1, 0]
+
+
+def test_a_worker_notes_how_long_jobs_wait_that_nobody_takes(ferry: Ferry) -> None:
+    ferry.push("late", queue="elsewhere")
+    worker = ferry.worker({"default": 1}, Settings(lease=1.0))
+    worker.start()
+    wait_until(lambda: ages(ferry.backend, "elsewhere") != [None] * 3, what="a look")
+    worker.join()
+    assert ferry.backend.read_cells(LOOKOUT_CELL) == []

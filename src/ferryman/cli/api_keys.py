@@ -44,6 +44,14 @@ def create(
         str | None,
         typer.Option(metavar="DURATION", help="Worthless after this long, such as 90d."),
     ] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(metavar="QUOTA", help="At most so many requests to each server: 10/s."),
+    ] = None,
+    pushes: Annotated[
+        str | None,
+        typer.Option(metavar="QUOTA", help="At most so many jobs pushed: 1000/d, 50/m."),
+    ] = None,
     url: Url = None,
     as_json: Json = False,
 ) -> None:
@@ -54,10 +62,13 @@ def create(
             role,
             queues=queue or None,
             expires=None if expires is None else duration("--expires", expires),
+            rate=rate,
+            pushes=pushes,
         )
+        left = ApiKeys(backend).pushes_left(key)
         Audit(backend).add(new_id(), WHO, "keys.create", target=key.id)
     if as_json:
-        put_json({**presentation.api_key(key), "secret": secret})
+        put_json({**presentation.api_key(key, left), "secret": secret})
         return
     put(secret)
     say(f"key {key.id} is {key.role}; send it as Authorization: Bearer …; it is shown only now")
@@ -67,9 +78,10 @@ def create(
 def list_keys(url: Url = None, as_json: Json = False) -> None:
     """Show the keys that can be used, without their secrets."""
     with opened(url) as backend:
-        found, now = ApiKeys(backend).list(), backend.clock.now()
+        known, now = ApiKeys(backend), backend.clock.now()
+        found = [(key, known.pushes_left(key)) for key in known.list()]
     if as_json:
-        put_json({"keys": [presentation.api_key(key) for key in found]})
+        put_json({"keys": [presentation.api_key(key, left) for key, left in found]})
     else:
         key_table(found, now)
 

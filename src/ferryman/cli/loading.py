@@ -25,8 +25,7 @@ def load_ferry(target: str, url: str | None = None) -> Ferry:
     """
     ferry = _find(target)
     if url is not None:
-        ferry.close()
-        ferry.url = Config.load({}, url=url).store_url
+        ferry.switch(Config.load({}, url=url).store_url)
     return ferry
 
 

@@ -112,9 +112,10 @@ def worker_lines(workers: Sequence[WorkerRow], now: float) -> list[str]:
     )
 
 
-def key_table(keys: Sequence[ApiKey], now: float) -> None:
+def key_table(keys: Sequence[tuple[ApiKey, int | None]], now: float) -> None:
+    """Keys, each with how many jobs it may push now."""
     put_table(
-        ("ID", "NAME", "ROLE", "QUEUES", "AGE", "EXPIRES IN"),
+        ("ID", "NAME", "ROLE", "QUEUES", "AGE", "LAST USED", "EXPIRES IN", "RATE", "PUSHES"),
         [
             (
                 key.id,
@@ -122,9 +123,12 @@ def key_table(keys: Sequence[ApiKey], now: float) -> None:
                 key.role,
                 "all" if key.queues is None else ",".join(key.queues),
                 span(now - key.created_at),
+                "never" if key.used_at is None else f"{span(now - key.used_at)} ago",
                 "" if key.expires_at is None else span(key.expires_at - now),
+                "" if key.rate is None else str(key.rate),
+                "" if key.pushes is None else f"{key.pushes}, {left} left",
             )
-            for key in keys
+            for key, left in keys
         ],
     )
 

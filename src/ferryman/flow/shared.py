@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from ferryman.errors import Unsupported
+from ferryman.queue.cell import read_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,12 +43,18 @@ class Value(Protocol):
 
 
 class Shared:
-    """A `Value` in a cell of the store; `way_out` is what to do about a store without cells."""
+    """A `Value` in a cell of the store; `way_out` is what to do about a store without cells.
 
-    def __init__(self, store: Callable[[], Backend], key: str, way_out: str) -> None:
+    It is forgotten `ttl` seconds after its last change; None is never.
+    """
+
+    def __init__(
+        self, store: Callable[[], Backend], key: str, way_out: str, *, ttl: float | None = None
+    ) -> None:
         self._store = store
         self._key = key
         self._way_out = way_out
+        self._ttl = ttl
 
     def read(self) -> Document:
         return _document(self._cell())
@@ -62,7 +69,7 @@ class Shared:
                 return answer
             text = json.dumps(after, separators=(",", ":"))
             expect = 0 if cell is None else cell.version
-            if backend.write_cell(self._key, text, expect=expect) is not None:
+            if backend.write_cell(self._key, text, expect=expect, ttl=self._ttl) is not None:
                 return answer
             # Somebody got ahead, so there is progress; by chance we do not meet again.
             time.sleep(random.uniform(0, pause))  # noqa: S311
@@ -85,8 +92,7 @@ class Shared:
         return backend
 
     def _cell(self) -> Cell | None:
-        cells = self._checked().read_cells(self._key)
-        return next((cell for cell in cells if cell.key == self._key), None)
+        return read_cell(self._checked(), self._key)
 
 
 class Local:

@@ -10,6 +10,7 @@ from ferryman.errors import BackendRejected, NameNotFound, Unsupported
 from ferryman.events import Events
 from ferryman.flow.schedule import AT_ONCE, Schedule
 from ferryman.ids import new_id
+from ferryman.queue.cell import read_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -155,8 +156,8 @@ class Timetable:
         return now if len(slots) == AT_ONCE else entry.next(now)
 
     def _find(self, name: str) -> Entry | None:
-        cells = self._backend.read_cells(CELLS + name)
-        return next((_read(cell) for cell in cells if cell.key == CELLS + name), None)
+        cell = read_cell(self._backend, CELLS + name)
+        return None if cell is None else _read(cell)
 
     def _change(self, name: str, change: Callable[[Entry], Entry]) -> Entry:
         while True:

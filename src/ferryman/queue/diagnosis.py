@@ -58,6 +58,15 @@ class Quarantining(Protocol):
 
 
 @runtime_checkable
+class Hearing(Protocol):
+    """A backend that can be told of pushes by its server, and need not look for them."""
+
+    def hears(self) -> bool | None:
+        """Whether it is told now; None where that is turned off, or nobody has waited yet."""
+        ...
+
+
+@runtime_checkable
 class Diagnosable(Protocol):
     """A backend that can look at what only it knows: its disk, its server, its settings.
 

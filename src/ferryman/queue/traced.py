@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from ferryman.errors import BlockingCall, Unsupported
 from ferryman.queue.capacity import NO_LIMITS
 from ferryman.queue.counting import Counting
-from ferryman.queue.diagnosis import Diagnosable, Quarantining
+from ferryman.queue.diagnosis import Diagnosable, Hearing, Quarantining
 from ferryman.queue.joining import Joining, Stating, no_database
 from ferryman.queue.view import Viewable
 
@@ -217,6 +217,10 @@ class Traced:
         if not isinstance(self._backend, Counting):
             return None
         return self._call("count", most, self._backend.count, where, most)
+
+    def hears(self) -> bool | None:
+        """Whether the backend is told of pushes; None where it is not meant to be."""
+        return self._backend.hears() if isinstance(self._backend, Hearing) else None
 
     def troubles(self) -> Sequence[Trouble]:
         """What the backend has set aside because it could not be used."""

@@ -6,16 +6,22 @@ import hashlib
 import json
 import re
 import secrets
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from hmac import compare_digest
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from ferryman.errors import InvalidMessage, NotFound, Unsupported
+from ferryman.errors import BackendError, InvalidMessage, NotFound, TaskError, Unsupported
 from ferryman.message import MAX_NAME, check_name, check_seconds
+from ferryman.queue.cell import read_cell
+from ferryman.service.key_use import KeyUse
+from ferryman.service.push_quota import PushQuota
 from ferryman.service.roles import Role
+from ferryman.tasks.limits import Quota
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from ferryman.queue.answers import Cell
     from ferryman.queue.contract import Backend
@@ -35,7 +41,11 @@ class KeyNotFound(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key without its secret. `queues` confines it to these; times are the store's seconds."""
+    """A key without its secret. `queues` confines it to these; times are the store's seconds.
+
+    `rate` is how often it may ask each server, `pushes` how many jobs it may push in all.
+    `used_at` is right to a minute, and None where nobody looked.
+    """
 
     id: str
     name: str
@@ -44,6 +54,9 @@ class ApiKey:
     created_at: float
     expires_at: float | None
     digest: str
+    rate: Quota | None = None
+    pushes: Quota | None = None
+    used_at: float | None = None
 
 
 class ApiKeys:
@@ -51,6 +64,7 @@ class ApiKeys:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
+        self._use = KeyUse(backend)
 
     def create(
         self,
@@ -59,8 +73,13 @@ class ApiKeys:
         *,
         queues: Collection[str] | None = None,
         expires: float | None = None,
+        rate: str | None = None,
+        pushes: str | None = None,
     ) -> tuple[ApiKey, str]:
-        """A new key and its secret text, which nobody can show again; `expires` in seconds."""
+        """A new key and its secret text, which nobody can show again; `expires` in seconds.
+
+        `rate` and `pushes` are quotas such as `10/s`, `100/10s` or `1000/d`.
+        """
         self._check()
         check_name("name", name, MAX_NAME)
         for queue in queues or ():
@@ -80,40 +99,53 @@ class ApiKeys:
             created_at=now,
             expires_at=None if expires is None else now + expires,
             digest=digest(text),
+            rate=_quota("rate", rate),
+            pushes=_quota("pushes", pushes),
         )
-        value = json.dumps({**asdict(key), "role": str(role)})
+        value = json.dumps({**asdict(key), "role": str(role), "rate": rate, "pushes": pushes})
         self._backend.write_cell(KEY_CELLS + key_id, value, expect=0, ttl=expires)
         return key, text
 
     def list(self) -> Sequence[ApiKey]:
         """The keys that can be used, by name."""
         self._check()
-        keys = [_read(cell) for cell in self._backend.read_cells(KEY_CELLS)]
+        used = self._use.moments()
+        keys = [_read(cell, used) for cell in self._backend.read_cells(KEY_CELLS)]
         return sorted(keys, key=lambda key: (key.name, key.id))
 
     def revoke(self, key_id: str) -> ApiKey:
         """Make a key worthless; `KeyNotFound` if there is none."""
-        key = self._get(key_id)
+        key, used = self.get(key_id), self._use.moments()
         if key is None or self._backend.write_cell(KEY_CELLS + key_id, None, expect=None) is None:
             raise KeyNotFound(key_id)
-        return key
+        # It is worthless by now, and must not look as if it were not: the rest is only tidiness.
+        with suppress(BackendError):
+            self._use.forget(key_id)
+            if key.pushes is not None:
+                PushQuota(self._backend, key_id, key.pushes).forget()
+        return replace(key, used_at=used.get(key_id))
 
     def find(self, text: str) -> ApiKey | None:
         """The key with this secret text, if it can be used."""
         shape = _SHAPE.fullmatch(text)
         if shape is None or not self._backend.capabilities.cells:
             return None
-        key = self._get(shape[1])
+        key = self.get(shape[1])
         return key if key is not None and compare_digest(key.digest, digest(text)) else None
 
-    def lives(self, key_id: str) -> bool:
-        """Whether the key of this id can be used."""
-        return self._get(key_id) is not None
+    def note(self, key_id: str) -> None:
+        """The key of this id is used now."""
+        self._use.note(key_id)
 
-    def _get(self, key_id: str) -> ApiKey | None:
+    def pushes_left(self, key: ApiKey) -> int | None:
+        """How many jobs a key may push now; None is any number."""
+        return None if key.pushes is None else PushQuota(self._backend, key.id, key.pushes).left()
+
+    def get(self, key_id: str) -> ApiKey | None:
+        """The key of this id, if it can be used."""
         self._check()
-        cells = self._backend.read_cells(KEY_CELLS + key_id)
-        return next((_read(cell) for cell in cells if cell.key == KEY_CELLS + key_id), None)
+        cell = read_cell(self._backend, KEY_CELLS + key_id)
+        return None if cell is None else _read(cell)
 
     def _check(self) -> None:
         capabilities = self._backend.capabilities
@@ -129,15 +161,26 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _read(cell: Cell) -> ApiKey:
+def _quota(field: str, text: str | None) -> Quota | None:
+    try:
+        return None if text is None else Quota.parse(text)
+    except TaskError as error:
+        raise InvalidMessage(field, str(error).removeprefix("rate ")) from None
+
+
+def _read(cell: Cell, used: Mapping[str, float] = MappingProxyType({})) -> ApiKey:
     found = json.loads(cell.value)
     queues = found["queues"]
+    key_id = cell.key.removeprefix(KEY_CELLS)
     return ApiKey(
-        id=cell.key.removeprefix(KEY_CELLS),
+        id=key_id,
         name=found["name"],
         role=Role(found["role"]),
         queues=None if queues is None else tuple(queues),
         created_at=found["created_at"],
         expires_at=found["expires_at"],
         digest=found["digest"],
+        rate=_quota("rate", found.get("rate")),
+        pushes=_quota("pushes", found.get("pushes")),
+        used_at=used.get(key_id),
     )

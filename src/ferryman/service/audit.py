@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.errors import InvalidFilter, Unsupported
+from ferryman.queue.cell import read_cell
 from ferryman.service.insights import check_page
 from ferryman.service.redaction import redacted_filter
 from ferryman.telemetry.lines import FIELDS, text_line
@@ -95,7 +96,7 @@ class Audit:
         return AuditPage(rows, None)
 
     def _rows(self, after: str | None) -> Iterator[tuple[int, int, AuditRow]]:
-        head = _document(self._cell(_HEAD))
+        head = _document(read_cell(self._backend, _HEAD))
         last, below = head.get("last", 1), ROWS
         if after is not None:
             found = _AFTER.fullmatch(after)
@@ -103,16 +104,16 @@ class Audit:
                 raise InvalidFilter(f"after={after!r} is not the `next` of a page")
             last, below = min(last, int(found[1])), int(found[2])
         for number in range(last, head.get("first", 1) - 1, -1):
-            rows = _document(self._cell(_key(number))).get("rows", [])
+            rows = _document(read_cell(self._backend, _key(number))).get("rows", [])
             for place in range(min(below, len(rows)) - 1, -1, -1):
                 yield number, place, AuditRow(**rows[place])
             below = ROWS
 
     def _append(self, row: AuditRow) -> bool:
         """Whether the row is there; if not, another server was quicker or the cell was full."""
-        head = self._cell(_HEAD)
+        head = read_cell(self._backend, _HEAD)
         number = _document(head).get("last", 1)
-        cell = self._cell(_key(number))
+        cell = read_cell(self._backend, _key(number))
         rows = _document(cell).get("rows", [])
         if any((known["id"], known["act"]) == (row.id, row.act) for known in rows):
             return True
@@ -126,16 +127,13 @@ class Audit:
     def _turn_page(self, head: Cell | None) -> None:
         found = {"first": 1, "last": 1, **_document(head)}
         # Deleted before it expires: an expired cell keeps its text in the store.
-        rows = _document(self._cell(_key(found["first"]))).get("rows", [])
+        rows = _document(read_cell(self._backend, _key(found["first"]))).get("rows", [])
         if not rows or rows[-1]["at"] < self._backend.clock.now() - KEPT:
             self._backend.write_cell(_key(found["first"]), None, expect=None)
             found["first"] += 1
         found["last"] += 1
         expect = 0 if head is None else head.version
         self._backend.write_cell(_HEAD, json.dumps(found), expect=expect)
-
-    def _cell(self, key: str) -> Cell | None:
-        return next((cell for cell in self._backend.read_cells(key) if cell.key == key), None)
 
 
 def _key(number: int) -> str:

@@ -10,6 +10,7 @@ from ferryman.errors import InvalidFilter, NotFound, Unsupported
 from ferryman.filter import Filter
 from ferryman.ids import new_id
 from ferryman.lifecycle import Act
+from ferryman.queue.cell import read_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -115,11 +116,10 @@ class BulkActs:
     def get(self, bulk_id: str) -> BulkAct:
         """One of them, or `BulkNotFound`."""
         self.check()
-        key = BULK_CELLS + bulk_id
-        for cell in self._backend.read_cells(key):
-            if cell.key == key:
-                return _read(cell)
-        raise BulkNotFound(bulk_id)
+        cell = read_cell(self._backend, BULK_CELLS + bulk_id)
+        if cell is None:
+            raise BulkNotFound(bulk_id)
+        return _read(cell)
 
     def cancel(self, bulk_id: str) -> BulkAct:
         """Ask it to stop; what was done stays done. One that has ended is left as it is."""

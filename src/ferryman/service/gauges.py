@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
     from ferryman.service.insights import Overview
     from ferryman.service.limits import BreakerRow
+    from ferryman.service.workers import WorkerRow
 
 FRESH: Final = 1.0
 """Seconds for which one look at the store serves all who scrape."""
@@ -109,7 +110,21 @@ def _of_workers(seen: Overview, queues: Labels) -> Sequence[_Gauge]:
     busy = sum(row.running or 0 for row in live)
     slots.add(("busy",), busy)
     slots.add(("free",), max(0, sum(sum(row.queues.values()) for row in live) - busy))
-    return [workers, slots, of_queue]
+    return [workers, slots, of_queue, *_of_ties(live[:MOST_NAMES])]
+
+
+def _of_ties(live: Sequence[WorkerRow]) -> Sequence[_Gauge]:
+    """How each of some workers stands to the store."""
+    skew = _Gauge(
+        "clock_skew_seconds", "By how much the store's clock is ahead of a worker's.", "worker"
+    )
+    hears = _Gauge("listener_connected", "Whether a worker is told of pushes.", "worker")
+    for row in live:
+        if row.skew is not None:
+            skew.add((row.id,), row.skew)
+        if row.hears is not None:
+            hears.add((row.id,), row.hears)
+    return [skew, hears]
 
 
 class _Gauge:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ferryman.errors import InvalidFilter, Unsupported
-from ferryman.worker.rollup import HISTORY_CELLS, KEPT, SPAN, STEP, Ended
+from ferryman.worker.rollup import HISTORY_CELLS, KEPT, LOOKED, SPAN, STEP, Ended
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ def history(
     for cell in _cells(backend, first, now):
         for at, by_queue in _read(cell):
             for name, ended in by_queue.items():
-                if at in buckets and (queues is None or name in queues):
+                if at in buckets and (queues is None or name in queues or name == LOOKED):
                     buckets[at].ended.merge(ended)
     return list(buckets.values())
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 class WorkerRow:
     """One worker as it described itself at `heartbeat_at`; None is what it did not say.
 
-    `stale`: it has missed three of its own updates, so it is dead, stopped or cut off.
+    `stale`: it has missed three of its own updates, so it is dead, stopped or cut off. `skew`: by
+    how many seconds the store's clock is ahead of its machine's. `hears`: whether its store tells
+    it of pushes; None where no store would.
     """
 
     id: str
@@ -31,6 +33,8 @@ class WorkerRow:
     started_at: float | None = None
     heartbeat_at: float | None = None
     lease: float | None = None
+    skew: float | None = None
+    hears: bool | None = None
 
     @classmethod
     def read(cls, cell: Cell, now: float) -> WorkerRow:
@@ -48,6 +52,8 @@ class WorkerRow:
             started_at=_number(row, "started_at"),
             heartbeat_at=heartbeat_at,
             lease=lease,
+            skew=_number(row, "skew"),
+            hears=row.get("hears") if isinstance(row.get("hears"), bool) else None,
         )
 
 

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from ferryman import errors
 from ferryman.service.control import OutOfReach
+from ferryman.service.push_quota import PushesSpent
 from ferryman.service.redaction import redacted_filter
 from ferryman.telemetry.escape import without_credentials
 from ferryman.web.answers import Json
@@ -103,6 +104,14 @@ def problem_of(error: Exception, request_id: str = "") -> Problem:
             hint="wait as long as Retry-After says; the queue takes more when jobs have run",
             headers={"Retry-After": str(max(1, ceil(error.retry_after)))},
             refused=list(error.ids),
+        )
+    if isinstance(error, PushesSpent):
+        return Problem(
+            429,
+            "key_pushes",
+            str(error),
+            hint="nothing was pushed; wait as long as Retry-After says, or use another key",
+            headers={"Retry-After": str(max(1, ceil(error.retry_after)))},
         )
     for kinds, status, code in _MEANINGS:
         if isinstance(error, kinds):

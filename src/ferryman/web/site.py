@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,14 @@ from ferryman.service.bulk_runner import BulkRunner
 from ferryman.service.control import Control
 from ferryman.service.insights import Insights
 from ferryman.service.look import Look
+from ferryman.service.push_quota import PushQuota, Spending
 from ferryman.web.access.door import Door, check_role
 from ferryman.web.exposition import Exposition
 from ferryman.web.feed import Feed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ferryman.events import Events
     from ferryman.flow.capacity import Capacities
     from ferryman.queue.contract import Backend
@@ -81,6 +85,16 @@ class Visit:
         return Control(
             self.site.backend, self.site.tasks, self.site.capacities, only=self.visitor.queues
         )
+
+    @contextmanager
+    def pushing(self, count: int) -> Iterator[Spending]:
+        """For a push of `count` jobs: it counts against the quota of the visitor's key."""
+        key_id, quota = self.visitor.key_id, self.visitor.pushes
+        if key_id is None or quota is None:
+            yield Spending()
+            return
+        with PushQuota(self.site.backend, key_id, quota).spend(count) as spending:
+            yield spending
 
     def note(self, act: str) -> None:
         """Add a row to the audit log, unless nothing was changed."""

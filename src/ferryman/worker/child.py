@@ -98,8 +98,7 @@ class Child:
                 module, _, attribute = target.partition(":")
                 ferry = attrgetter(attribute)(import_module(module))
                 if ferry.url != url:
-                    ferry.close()
-                    ferry.url = url
+                    ferry.switch(url)
         except BaseException as error:
             self._trouble = error
 

@@ -16,7 +16,7 @@ from ferryman.worker.histogram import Histogram
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ferryman.queue.answers import Reaped
+    from ferryman.queue.answers import Reaped, Snapshot
     from ferryman.queue.contract import Backend
     from ferryman.queue.settlement import Receipt, Settlement
     from ferryman.worker.claim import Claim
@@ -28,6 +28,8 @@ SPAN: Final = 3_600
 KEPT: Final = 86_400.0
 HISTORY_CELLS: Final = "history/"
 OUTCOMES: Final = ("done", "failed", "retried", "cancelled")
+LOOKED: Final = ""
+"""Stands among the queues of a bucket in which somebody looked: what is not there did not wait."""
 
 _DONE: Final = State.COMPLETED
 _ENDS: Final = {State.COMPLETED: "done", State.FAILED: "failed", State.CANCELLED: "cancelled"}
@@ -37,28 +39,38 @@ _TIMED: Final = 32
 
 @dataclass(slots=True)
 class Ended:
-    """What came of one queue's jobs within a bucket: how many, how long they waited and ran."""
+    """What came of one queue's jobs within a bucket: how many, how long they waited and ran.
+
+    `oldest` is the most seconds for which a ready one was found to be due; None if nobody looked.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     wait: Histogram = field(default_factory=Histogram)
     run: Histogram = field(default_factory=Histogram)
+    oldest: float | None = None
 
     def merge(self, other: Ended) -> None:
         self.counts.update(other.counts)
         self.wait.merge(other.wait)
         self.run.merge(other.run)
+        if other.oldest is not None:
+            self.look(other.oldest)
+
+    def look(self, oldest: float) -> None:
+        """A ready job was found to be due for so long."""
+        self.oldest = max(oldest, self.oldest or 0.0)
 
     def to_json(self) -> list[Any]:
         counts = [self.counts[outcome] for outcome in OUTCOMES]
-        return [*counts, *([*sorted(h.counts.items())] for h in (self.wait, self.run))]
+        times = [[*sorted(h.counts.items())] for h in (self.wait, self.run)]
+        return [*counts, *times, None if self.oldest is None else round(self.oldest, 1)]
 
     @classmethod
     def from_json(cls, facts: Sequence[Any]) -> Ended:
-        *counts, wait, run = facts
+        *counts, wait, run, oldest = facts
         named = {name: int(n) for name, n in zip(OUTCOMES, counts, strict=True)}
-        return cls(
-            Counter(named), *(Histogram({int(b): int(n) for b, n in h}) for h in (wait, run))
-        )
+        waited, ran = (Histogram({int(b): int(n) for b, n in h}) for h in (wait, run))
+        return cls(Counter(named), waited, ran, None if oldest is None else float(oldest))
 
 
 class Rollup:
@@ -98,6 +110,16 @@ class Rollup:
         ends = Counter((one.queue, _reaped_as(one)) for one in reaped)
         with self._lock:
             self._count(ends)
+
+    def add_ages(self, snapshot: Snapshot) -> None:
+        """Note how long the oldest ready job of each queue has been due, and that one looked."""
+        ages = {name: counts.oldest_ready for name, counts in snapshot.queues.items()}
+        with self._lock:
+            at = self._count({})
+            self._unwritten.add(_span(at))
+            for queue, age in {LOOKED: 0.0, **ages}.items():
+                if age is not None:
+                    self._ended.setdefault((at, queue), Ended()).look(age)
 
     def write(self) -> None:
         """Store what has changed since the last time, and let go of what is over."""

@@ -6,10 +6,13 @@ import contextlib
 import json
 import os
 import socket
+import time
 from typing import TYPE_CHECKING, Any
 
 from ferryman.errors import BackendError
+from ferryman.queue.diagnosis import Hearing
 from ferryman.tasks.spared import spared
+from ferryman.worker.lookout import Lookout
 from ferryman.worker.loop import Loop
 
 if TYPE_CHECKING:
@@ -53,6 +56,10 @@ class Upkeep(Loop):
         self._row = row
         self._capacities = capacities
         self._rollup = rollup
+        self._rollup_every = max(ROLLUP_EVERY, row_every)
+        self._lookout = (
+            None if rollup is None else Lookout(backend, worker, rollup, ttl=3 * self._rollup_every)
+        )
         self._next_row = 0.0
         self._next_rollup = 0.0
         self._next_prune = 0.0
@@ -62,9 +69,10 @@ class Upkeep(Loop):
         if now >= self._next_row:
             self._show()
             self._next_row = now + self._row_every
-        if self._rollup is not None and now >= self._next_rollup:
+        if self._rollup is not None and self._lookout is not None and now >= self._next_rollup:
+            self._lookout.look()
             self._rollup.write()
-            self._next_rollup = now + max(ROLLUP_EVERY, self._row_every)
+            self._next_rollup = now + self._rollup_every
         self.reap()
         if self._capacities is not None:
             self._capacities.watch(self._backend)
@@ -95,10 +103,12 @@ class Upkeep(Loop):
         with contextlib.suppress(BackendError):
             if self._rollup is not None:
                 self._rollup.write()
+            if self._lookout is not None:
+                self._lookout.leave()
             self._write(None)
 
     def _show(self) -> None:
-        self._write(json.dumps(self._row()))
+        self._write(json.dumps({**self._row(), **_ties(self._backend)}))
 
     def _write(self, value: str | None) -> None:
         if not self._backend.capabilities.cells:
@@ -106,6 +116,15 @@ class Upkeep(Loop):
         self._backend.write_cell(
             WORKER_CELLS + self._worker, value, expect=None, ttl=self._row_every * 4
         )
+
+
+def _ties(backend: Backend) -> Mapping[str, Any]:
+    """How this process stands to its store: by how many seconds the store's clock is ahead of this
+    machine's, and whether it is told of pushes."""
+    return {
+        "skew": round(backend.clock.now() - time.time(), 3),
+        "hears": backend.hears() if isinstance(backend, Hearing) else None,
+    }
 
 
 def this_process() -> Mapping[str, Any]:

@@ -224,9 +224,18 @@ def test_a_key_is_made_shown_once_used_and_revoked(
     page = screen.open("keys", "API keys")
     page.locator("[name=name]").fill("the robot")
     page.locator("[name=role]").select_option("viewer")
+    page.locator("[name=rate]").fill("ten")
+    screen.button("Make the key").click()
+    expect(page.get_by_role("alert")).to_contain_text("rate: 'ten'")
+    page.locator("[name=rate]").fill("1000/s")
+    page.locator("[name=pushes]").fill("500/d")
     screen.button("Make the key").click()
     key = page.locator(".note.good code").inner_text()
+    row = page.locator("tbody tr", has_text="the robot")
+    expect(row).to_contain_text("1000/s requests; 500/d pushes, 500 left")
+    expect(row).to_contain_text("never")
     robot = look(server.address, key)
+    expect(row).not_to_contain_text("never")
     assert robot.page.get_by_role("link", name="API keys").count() == 0
     screen.button("Revoke the robot").click()
     screen.confirm("Revoke")
@@ -241,14 +250,12 @@ def test_a_viewer_is_offered_no_acts_and_an_operator_no_deletion(
     ferry: Ferry, server: Server, look: Look
 ) -> None:
     ferry.push("send", "ada", id="ada")
-    offered = {}
-    for role in (Role.VIEWER, Role.OPERATOR):
+    for role, offered in ((Role.VIEWER, []), (Role.OPERATOR, ["Cancel", "Pause"])):
         _, key = ApiKeys(ferry.backend).create(f"a {role}", role)
         screen = look(server.address, key)
         page = screen.open("jobs/ada", "send")
         expect(page.locator(".sentence")).to_be_visible()
-        offered[role] = page.locator(".head-acts button").all_inner_texts()
-    assert offered == {Role.VIEWER: [], Role.OPERATOR: ["Cancel", "Pause"]}
+        expect(page.locator(".head-acts button")).to_have_text(offered)
 
 
 def test_what_the_store_refuses_is_told_in_the_dialog(ferry: Ferry, screen: Screen) -> None:

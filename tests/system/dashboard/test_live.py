@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,9 @@ from playwright.sync_api import expect
 from ferryman import Ferry
 from ferryman.web import asgi
 from ferryman.web.server import Server
+from ferryman.worker.rollup import HISTORY_CELLS, LOOKED, SPAN, STEP, Ended
 from ferryman.worker.settings import Settings
-from tests.servers.postgres_relay import Relay
+from tests.servers.postgres_relay import Relay, relayed
 from tests.system.dashboard import scene
 from tests.system.dashboard.fixtures import TOKEN, served
 
@@ -39,6 +41,12 @@ def ferry() -> Iterator[Ferry]:
 def push(ferry: Ferry, *names: str) -> None:
     for name in names:
         ferry.push("send", name, id=name)
+
+
+def under_way(page: Page) -> None:
+    """Let the page begin what it was about to ask when it was told to be quiet: effects come only
+    after the next paint."""
+    page.clock.run_for(1_000)
 
 
 def ids(page: Page) -> list[str]:
@@ -88,8 +96,10 @@ def test_a_paused_page_asks_nothing_at_all_and_goes_on_when_told(ferry: Ferry, l
         page.reload()
         screen.open("jobs", "Jobs")
         expect(page.locator("button.live")).to_have_text("live")
+        expect(page.locator("table.jobs tbody tr")).to_have_count(1)
         page.keyboard.press("l")
         expect(page.locator("button.live")).to_have_text("paused")
+        under_way(page)
         push(ferry, "bob")
         assert screen.requests(lambda: page.clock.run_for(2 * MINUTE)) == []
         page.keyboard.press("l")
@@ -112,6 +122,7 @@ def test_a_hidden_page_asks_nothing_and_is_up_to_date_when_it_is_seen(
             " document.dispatchEvent(new Event('visibilitychange')); }"
         )
         page.evaluate("hide(true)")
+        under_way(page)
         push(ferry, "bob")
         assert screen.requests(lambda: page.clock.run_for(2 * MINUTE)) == []
         page.evaluate("hide(false)")
@@ -152,7 +163,7 @@ def test_a_store_that_goes_away_and_comes_back_is_told_and_survived(
     postgres_url: str, look: Look
 ) -> None:
     with Relay(postgres_url) as relay:
-        url = relayed(postgres_url, relay.port)
+        url = relayed(postgres_url, relay)
         with Ferry(url) as ferry, served(ferry) as server:
             scene.app(ferry)
             push(ferry, "ada")
@@ -186,13 +197,6 @@ def test_late_news_of_an_outage_does_not_stay_on_a_page_whose_stream_is_well(
         expect(page.locator("tbody tr", has_text="mail")).to_be_visible()
 
 
-def relayed(url: str, port: int) -> str:
-    """The same store, by way of a relay."""
-    head, _, tail = url.rpartition("@")
-    host, _, rest = tail.partition(":")
-    return f"{head}@{host}:{port}/{rest.partition('/')[2]}"
-
-
 def test_a_worker_that_goes_away_and_comes_back_is_told(ferry: Ferry, look: Look) -> None:
     ferry.push("send", "later", delay=3600)
     with served(ferry) as server:
@@ -210,6 +214,24 @@ def test_a_worker_that_goes_away_and_comes_back_is_told(ferry: Ferry, look: Look
         expect(page.locator(".banner.warn")).to_have_count(0)
         again.stop()
         again.join()
+
+
+def test_the_age_of_the_oldest_job_is_drawn_from_before_the_page_was_opened(
+    ferry: Ferry, look: Look
+) -> None:
+    push(ferry, "ada")
+    now = int(ferry.backend.clock.now())
+    at = now - now % STEP - 2 * STEP
+    seen = {LOOKED: Ended(oldest=0.0).to_json(), "mail": Ended(oldest=7_200.0).to_json()}
+    key = f"{HISTORY_CELLS}{at - at % SPAN}/worker"
+    ferry.backend.write_cell(key, json.dumps({at: seen}), expect=0)
+    with served(ferry) as server:
+        screen = look(server.address)
+        for place, heading in (("", "Overview"), ("queues/mail", "mail")):
+            screen.open(place, heading)
+            ages = screen.page.locator("figure", has_text="Age of the oldest ready job")
+            screen.button("Table", ages).click()
+            expect(ages.locator("tbody")).to_contain_text("2 h")
 
 
 def test_progress_and_logs_of_a_running_job_appear_as_they_are_made(

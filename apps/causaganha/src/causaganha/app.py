@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from causaganha.edition import Edition
     from causaganha.settings import Settings
-    from ferryman import Run
-    from ferryman.clock import Clock
+    from ferryman import Clock, Run
 
 SLOTS: Final = {"discovery": 3, "archive": 2, "extraction": 1, "ratings": 1}
 """The stages in their order, and how many of each a worker runs at once.

@@ -22,7 +22,8 @@ class Settings:
     """Each is an environment variable: `CAUSAGANHA_DATABASE`, …; keys have their usual names.
 
     `queue` is the store of the jobs, by default the database. Quotas are separated by commas, and
-    the court's default is its own wish: two seconds between requests. A stage rests while `ahead`
+    the court's default is its own wish: two seconds between requests; Gemini's leaves its 15 a
+    minute, counted as they arrive, three seconds to be on their way. A stage rests while `ahead`
     editions wait for the next one. Times are seconds.
     """
 
@@ -35,7 +36,7 @@ class Settings:
     archive_s3: str = "https://s3.us.archive.org"
     gemini: str = "https://generativelanguage.googleapis.com"
     gemini_model: str = "gemini-2.5-flash"
-    gemini_quotas: str = "15/m,500/d"
+    gemini_quotas: str = "15/63s,500/d"
     ia_access_key: str = ""
     ia_secret_key: str = ""
     gemini_key: str = ""

@@ -188,6 +188,10 @@ class PostgresqlBackend:
     def wake(self) -> None:
         self._watch.wake()
 
+    def hears(self) -> bool | None:
+        """Whether the server's announcements arrive; None while nobody listens for them."""
+        return self._watch.hears
+
     def get(self, job_id: str) -> Job | None:
         return browse.get(self._database, job_id)
 

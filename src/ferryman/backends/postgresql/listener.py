@@ -41,6 +41,11 @@ class Listener:
         self.hears = False
         forks.watch(self)
 
+    @property
+    def tried(self) -> bool:
+        """Whether it has listened, or has failed to."""
+        return self._tried.is_set()
+
     def start(self, patience: float) -> None:
         """Listen from now on; returns when it does, or when the first try has failed."""
         with self._lock:

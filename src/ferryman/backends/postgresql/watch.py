@@ -52,6 +52,11 @@ class Watch:
                 return False
             raise
 
+    @property
+    def hears(self) -> bool | None:
+        """Whether announcements arrive; None if nobody has listened for them."""
+        return self._listener.hears if self._listener.tried else None
+
     def close(self) -> None:
         self._listener.close()
 

@@ -12,6 +12,7 @@ from ferryman.ids import new_id
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from ferryman.backends.files.disk import Found
     from ferryman.backends.s3.node import Node
 
 FRESH: Final = 2.0
@@ -24,7 +25,6 @@ class Pausing:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._asked: dict[str, float] = {}
-        self._said: dict[str, float] = {}
 
     def paused(self, queue: str) -> bool:
         """Whether claims are stopped, as the bucket said within the last two seconds."""
@@ -41,12 +41,10 @@ class Pausing:
         self._node.mark.make()
         body = f'{{\n  "paused": true,\n  "nonce": "{new_id()}"\n}}\n'.encode()
         self._node.bucket.put(self._node.home.paused(queue), body)
-        self._said[queue] = time.monotonic()
         local.pause_queue(self._node.store, queue)
 
     def resume(self, queue: str) -> None:
         self._node.bucket.delete(self._node.home.paused(queue))
-        self._said[queue] = time.monotonic()
         local.resume_queue(self._node.store, queue)
 
     def refresh(self, queues: Collection[str]) -> None:
@@ -54,10 +52,10 @@ class Pausing:
         self._node.together([partial(self._ask, queue) for queue in queues])
 
     def _ask(self, queue: str) -> None:
-        began = time.monotonic()
+        began, before = time.monotonic(), self._file(queue)
         found = self._node.bucket.get(self._node.home.paused(queue))
-        if self._said.get(queue, began) > began:
-            return  # the question is older than what was said here since
+        if self._file(queue) != before:
+            return  # a process of this machine has paused or resumed it since the question
         if (found is not None) != self._shown(queue):
             if found is not None:
                 local.pause_queue(self._node.store, queue)
@@ -66,5 +64,8 @@ class Pausing:
         self._asked[queue] = began
 
     def _shown(self, queue: str) -> bool:
-        folders = self._node.store.folders(queue)
-        return self._node.store.disk.exists(folders.paused)
+        return self._file(queue) is not None
+
+    def _file(self, queue: str) -> Found | None:
+        """What shows that it is paused; each pause makes another."""
+        return self._node.store.disk.look(self._node.store.folders(queue).paused)

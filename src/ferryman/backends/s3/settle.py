@@ -10,7 +10,7 @@ from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Place
 from ferryman.backends.s3.finish import finish
 from ferryman.backends.s3.push import number
-from ferryman.backends.s3.sight import see
+from ferryman.backends.s3.sight import find, see
 from ferryman.backends.s3.swap import swap
 from ferryman.errors import BackendUnavailable
 from ferryman.job import State
@@ -88,6 +88,9 @@ def land(node: Node, written: Sight, numbers: Sequence[int] | None = None) -> No
 def _refuse(node: Node, settlement: Settlement, sight: Sight | None) -> Receipt:
     """A claim that is not current: applied all the same if this very settlement ended it."""
     if sight is None or sight.gone:
+        # Whoever replaced it since may have moved it to another queue.
+        sight = find(node, settlement.job_id)
+    if sight is None:
         return Receipt(settlement.job_id, False)
     applied = sight.row.settled == settlement.mark
     if applied:

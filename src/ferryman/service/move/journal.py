@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ferryman.ids import new_id
 from ferryman.job import State
+from ferryman.queue.cell import read_cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,11 +30,11 @@ class Journal:
 
     def read(self) -> tuple[Sequence[str], Sequence[str]]:
         """The ids of the page that a killed move left, and which of them were pending."""
-        for cell in self._target.read_cells(self._key):
-            if cell.key == self._key:
-                page = json.loads(cell.value)
-                return page["jobs"], page["pending"]
-        return (), ()
+        cell = read_cell(self._target, self._key)
+        if cell is None:
+            return (), ()
+        page = json.loads(cell.value)
+        return page["jobs"], page["pending"]
 
     def write(self, jobs: Sequence[Job]) -> None:
         """Begin a page."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ferryman.errors import NotAllowed
 from ferryman.ids import worker_id
+from ferryman.queue.cell import read_cell
 
 if TYPE_CHECKING:
     from ferryman.queue.answers import Cell
@@ -28,7 +29,7 @@ class Lock:
 
     def __enter__(self) -> Lock:
         """`NotAllowed` while another move holds it."""
-        held = _read(self._source)
+        held = read_cell(self._source, KEY)
         if held is not None and _is_dead(held.value, self._me):
             self._version = held.version
         self.renew()
@@ -41,14 +42,14 @@ class Lock:
 
     def is_on(self, store: Backend) -> bool:
         """Whether this store is the one that is locked, however it was opened."""
-        held = _read(store)
+        held = read_cell(store, KEY)
         return held is not None and held.value == self._me
 
     def renew(self) -> None:
         """Hold it for another while."""
         cell = self._write(self._version) or self._write(0)
         if cell is None:
-            held = _read(self._source)
+            held = read_cell(self._source, KEY)
             who = "another process" if held is None else held.value
             raise NotAllowed(
                 f"another move from this store is under way ({who}): wait for its end, "
@@ -59,10 +60,6 @@ class Lock:
 
     def _write(self, expect: int) -> Cell | None:
         return self._source.write_cell(KEY, self._me, expect=expect, ttl=SECONDS)
-
-
-def _read(store: Backend) -> Cell | None:
-    return next((cell for cell in store.read_cells(KEY) if cell.key == KEY), None)
 
 
 def _is_dead(owner: str, me: str) -> bool:

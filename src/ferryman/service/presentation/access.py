@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from ferryman.service.bulk import BulkAct
 
 
-def api_key(key: ApiKey) -> dict[str, Any]:
-    """A key without its secret; `queues` is null for all of them."""
+def api_key(key: ApiKey, pushes_left: int | None = None) -> dict[str, Any]:
+    """A key without its secret; `queues` is null for all of them, `rate` and `pushes` for any."""
     return {
         "id": key.id,
         "name": key.name,
@@ -22,6 +22,10 @@ def api_key(key: ApiKey) -> dict[str, Any]:
         "queues": None if key.queues is None else list(key.queues),
         "created_at": moment(key.created_at),
         "expires_at": moment(key.expires_at),
+        "last_used_at": moment(key.used_at),
+        "rate": None if key.rate is None else str(key.rate),
+        "pushes": None if key.pushes is None else str(key.pushes),
+        "pushes_left": pushes_left,
     }
 
 

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def history(buckets: Sequence[Bucket]) -> dict[str, Any]:
-    """What was ended in each `step` seconds; times are seconds, null where nothing ended."""
+    """What was ended in each `step` seconds; times are seconds, null where nothing ended.
+
+    `oldest_ready` is the longest that a ready job was found to be due; null where nobody looked.
+    """
     return {"step": STEP, "buckets": [_bucket(bucket) for bucket in buckets]}
 
 
@@ -26,6 +29,7 @@ def _bucket(bucket: Bucket) -> dict[str, Any]:
         **{outcome: ended.counts[outcome] for outcome in OUTCOMES},
         "wait": _quantiles(ended.wait),
         "run": _quantiles(ended.run),
+        "oldest_ready": None if ended.oldest is None else int(ended.oldest),
     }
 
 

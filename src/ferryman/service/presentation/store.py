@@ -63,6 +63,8 @@ def worker(row: WorkerRow) -> dict[str, Any]:
         "started_at": moment(row.started_at),
         "heartbeat_at": moment(row.heartbeat_at),
         "lease": row.lease,
+        "skew": row.skew,
+        "hears": row.hears,
     }
 
 

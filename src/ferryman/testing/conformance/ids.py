@@ -10,6 +10,7 @@ from ferryman.job import State
 from ferryman.message import Message
 from ferryman.testing.conformance.given import (
     DAY,
+    QUEUE,
     a_message,
     ack,
     claim,
@@ -145,6 +146,17 @@ class Ids(Store):
         [answer] = backend.push([a_message("new", id=job_id, replace=True)])
         assert answer.status == "conflict"
         assert the_job(backend, job_id).payload == "old"
+
+    @pytest.mark.parametrize("queue", [QUEUE, "elsewhere"])
+    def test_a_settle_sent_again_finds_the_job_that_was_replaced_since(
+        self, backend: Backend, queue: str
+    ) -> None:
+        ending = nack(claimed(backend, "old", id="order-7"), delay=60)
+        settle(backend, ending)
+        backend.push([a_message("new", id="order-7", queue=queue, replace=True)])
+        assert settle(backend, ending).applied
+        job = the_job(backend, "order-7")
+        assert (job.payload, job.queue, job.state) == ("new", queue, State.PENDING)
 
     def test_replace_of_an_unknown_id_creates_the_job(self, backend: Backend) -> None:
         [answer] = backend.push([a_message("new", id="order-7", replace=True)])

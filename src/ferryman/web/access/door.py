@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from ferryman.queue.contract import Backend
+    from ferryman.tasks.limits import Quota
     from ferryman.web.access.rules import Rule
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -35,7 +36,7 @@ class Door:
 
     def __init__(self, backend: Backend, token: str | None, *, rate: float, burst: int) -> None:
         self.keys = ApiKeys(backend)
-        self.sessions = Sessions(backend)
+        self.sessions = Sessions(backend, self.keys)
         self._monotonic = backend.clock.monotonic
         self._token = None if token is None else digest(token)
         self._lock = threading.Lock()
@@ -43,6 +44,7 @@ class Door:
         self._remembered: dict[str, tuple[float, Visitor | None]] = {}
         self._by_visitor = Pace(rate, burst, self._monotonic)
         self._by_address = Pace(rate, burst, self._monotonic)
+        self._by_key = Pace(rate, burst, self._monotonic)
         # A guess at 256 bits never succeeds; this keeps guessers from being a load.
         self._failures = Pace(0.2, 20, self._monotonic)
 
@@ -73,6 +75,8 @@ class Door:
                 headers={"WWW-Authenticate": "Bearer"},
             )
         _slow_down(self._by_visitor.take(visitor.key_id or visitor.name))
+        if visitor.key_id is not None and visitor.rate is not None:
+            _slow_down(self._by_key.take(visitor.key_id, visitor.rate), visitor.rate)
         if visitor.session is not None and request.method not in SAFE:
             _check_origin(request)
             _check_csrf(request, visitor)
@@ -134,6 +138,8 @@ class Door:
         else:
             key = self.keys.find(secret)
             visitor = None if key is None else Visitor.with_key(key)
+        if visitor is not None and visitor.key_id is not None:
+            self.keys.note(visitor.key_id)
         with self._lock:
             if len(self._remembered) >= _MOST_REMEMBERED:
                 self._remembered.clear()
@@ -152,12 +158,13 @@ def check_role(visitor: Visitor, needed: Role) -> None:
         )
 
 
-def _slow_down(seconds: float) -> None:
+def _slow_down(seconds: float, quota: Quota | None = None) -> None:
     if seconds > 0:
+        whose = "" if quota is None else f" for this key, which has {quota}"
         raise Problem(
             429,
-            "too_many_requests",
-            f"too many requests: wait {ceil(seconds)} s",
+            "too_many_requests" if quota is None else "key_rate",
+            f"too many requests{whose}: wait {ceil(seconds)} s",
             headers={"Retry-After": str(ceil(seconds))},
         )
 

@@ -7,12 +7,13 @@ import secrets
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from ferryman.service.api_keys import ApiKeys, digest
+from ferryman.service.api_keys import digest
 from ferryman.service.roles import Role
 from ferryman.web.access.visitor import Visitor
 
 if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
+    from ferryman.service.api_keys import ApiKeys
 
 COOKIE: Final = "ferryman_session"
 LENGTH: Final = 12 * 3_600.0
@@ -26,8 +27,9 @@ class Sessions:
     One that was opened with an API key ends with that key.
     """
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, keys: ApiKeys) -> None:
         self._backend = backend
+        self._keys = keys
         self._lock = threading.Lock()
         self._kept: dict[str, tuple[float, str]] = {}
 
@@ -53,14 +55,14 @@ class Sessions:
             return None
         found: dict[str, Any] = json.loads(text)
         key_id, queues = found["key_id"], found["queues"]
-        if key_id is not None and not ApiKeys(self._backend).lives(key_id):
-            return None
+        if key_id is not None:
+            key = self._keys.get(key_id)
+            return None if key is None else Visitor.with_key(key, secret)
         return Visitor(
             found["name"],
             Role(found["role"]),
             None if queues is None else frozenset(queues),
-            key_id,
-            secret,
+            session=secret,
         )
 
     def close(self, secret: str) -> None:

@@ -10,22 +10,29 @@ from ferryman.service.roles import Role
 
 if TYPE_CHECKING:
     from ferryman.service.api_keys import ApiKey
+    from ferryman.tasks.limits import Quota
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """`queues` None is all of them. `session` is the secret of the cookie, if one was sent."""
+    """`queues` None is all of them. `session` is the secret of the cookie, if one was sent.
+
+    `rate` and `pushes` are the limits of the key, if it has any.
+    """
 
     name: str
     role: Role
     queues: frozenset[str] | None = None
     key_id: str | None = None
     session: str | None = None
+    rate: Quota | None = None
+    pushes: Quota | None = None
 
     @classmethod
-    def with_key(cls, key: ApiKey) -> Visitor:
+    def with_key(cls, key: ApiKey, session: str | None = None) -> Visitor:
         queues = None if key.queues is None else frozenset(key.queues)
-        return cls(f"key:{key.name}", key.role, queues, key.id)
+        name = f"key:{key.name}"
+        return cls(name, key.role, queues, key.id, session, key.rate, key.pushes)
 
     @property
     def csrf(self) -> str | None:

@@ -12,8 +12,10 @@ from ferryman.lifecycle import Act, act
 from ferryman.service import presentation
 from ferryman.service.bulk import BulkActs
 from ferryman.service.roles import Role
+from ferryman.web import models
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
+from ferryman.web.openapi import sends
 from ferryman.web.routes.names import guarded_router
 
 router = guarded_router("bulk")
@@ -29,14 +31,14 @@ class Wanted(BaseModel):
     where: str = Field(min_length=1, max_length=2_000)
 
 
-@router.get("/v1/bulk")
+@router.get("/v1/bulk", responses=sends(models.BulkActs))
 def bulk_acts(here: Here) -> Json:
     """The bulk acts that run, and those of the last week, newest first."""
     found = BulkActs(here.site.backend).list()
     return Json({"bulk": [presentation.bulk_act(one) for one in found]})
 
 
-@router.post("/v1/bulk", status_code=202)
+@router.post("/v1/bulk", status_code=202, responses=sends(models.BulkAct, 202))
 def begin(here: Here, wanted: Wanted) -> Json:
     """Begin an act on all jobs that match; it goes on by itself, also after a crash.
 
@@ -56,7 +58,7 @@ def begin(here: Here, wanted: Wanted) -> Json:
     return Json(presentation.bulk_act(bulk), status_code=202, headers=headers)
 
 
-@router.post("/v1/bulk/preview")
+@router.post("/v1/bulk/preview", responses=sends(models.Preview))
 def preview(here: Here, wanted: Wanted) -> Json:
     """How many jobs match now, and how many are in a state that allows the act.
 
@@ -76,13 +78,13 @@ def preview(here: Here, wanted: Wanted) -> Json:
     return Json({"matched": matched, "allowed": allowed, "complete": not found.more})
 
 
-@router.get("/v1/bulk/{bulk_id}")
+@router.get("/v1/bulk/{bulk_id}", responses=sends(models.BulkAct))
 def bulk_act(here: Here, bulk_id: BulkId) -> Json:
     """How far a bulk act is."""
     return Json(presentation.bulk_act(BulkActs(here.site.backend).get(bulk_id)))
 
 
-@router.post("/v1/bulk/{bulk_id}/cancel")
+@router.post("/v1/bulk/{bulk_id}/cancel", responses=sends(models.BulkAct))
 def cancel(here: Here, bulk_id: BulkId) -> Json:
     """Ask a bulk act to stop; what was done stays done."""
     here.target = bulk_id

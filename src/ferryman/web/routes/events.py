@@ -12,11 +12,13 @@ from ferryman.web.routes.names import guarded_router
 
 router = guarded_router("events")
 
+_EVENTS = {"type": "string", "description": "Events `change`; the data of each is a `Change`."}
+
 
 @router.get(
     "/v1/events",
     response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {}}}},
+    responses={200: {"content": {"text/event-stream": {"schema": _EVENTS}}}},
 )
 async def events(
     here: Here, last_event_id: Annotated[str | None, Header(max_length=100)] = None

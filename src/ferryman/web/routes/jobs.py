@@ -9,14 +9,16 @@ from fastapi import Header, Response
 from ferryman.lifecycle import Act
 from ferryman.service import presentation
 from ferryman.service.api_keys import digest
+from ferryman.web import models
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
+from ferryman.web.openapi import sends
 from ferryman.web.routes.names import After, JobId, Limit, Where, guarded_router
 
 router = guarded_router("jobs")
 
 
-@router.get("/v1/jobs")
+@router.get("/v1/jobs", responses=sends(models.FoundJobs))
 def jobs(here: Here, where: Where = "", limit: Limit = 50, after: After = None) -> Json:
     """Jobs that match a filter, newest push first.
 
@@ -26,31 +28,34 @@ def jobs(here: Here, where: Where = "", limit: Limit = 50, after: After = None) 
     return Json(presentation.found(here.insights.search(where, limit=limit, after=after)))
 
 
-@router.get("/v1/jobs/counts")
+@router.get("/v1/jobs/counts", responses=sends(models.JobCounts))
 def counts(here: Here, where: Where = "") -> Json:
     """How many jobs match, by state; `more`: at least so many."""
     return Json(presentation.counted(here.insights.counts(where)))
 
 
-@router.get("/v1/jobs/{job_id}")
+@router.get("/v1/jobs/{job_id}", responses=sends(models.WholeJob))
 def job(here: Here, job_id: JobId) -> Json:
     """One job with its errors and logs."""
     return Json(presentation.job_whole(here.insights.job(job_id)))
 
 
-@router.get("/v1/jobs/{job_id}/result")
+@router.get("/v1/jobs/{job_id}/result", responses=sends(models.JobResult))
 def result(here: Here, job_id: JobId) -> Json:
     """What a job came to."""
     return Json(presentation.result(here.insights.job(job_id)))
 
 
-@router.get("/v1/jobs/{job_id}/logs")
+@router.get("/v1/jobs/{job_id}/logs", responses=sends(models.JobLogs))
 def logs(here: Here, job_id: JobId) -> Json:
     """The lines that a job's handler wrote."""
     return Json(presentation.logs(here.insights.job(job_id)))
 
 
-@router.get("/v1/jobs/{job_id}/progress", responses={304: {"description": "As before."}})
+@router.get(
+    "/v1/jobs/{job_id}/progress",
+    responses=sends(models.JobProgress) | {304: {"description": "As before."}},
+)
 def progress(
     here: Here, job_id: JobId, if_none_match: Annotated[str | None, Header()] = None
 ) -> Response:
@@ -63,31 +68,31 @@ def progress(
     return answer
 
 
-@router.post("/v1/jobs/{job_id}/cancel")
+@router.post("/v1/jobs/{job_id}/cancel", responses=sends(models.ActedJob))
 def cancel_job(here: Here, job_id: JobId) -> Json:
     """Cancel a waiting job; ask the worker of a running one to stop."""
     return _job(here, Act.CANCEL, job_id)
 
 
-@router.post("/v1/jobs/{job_id}/pause")
+@router.post("/v1/jobs/{job_id}/pause", responses=sends(models.ActedJob))
 def pause_job(here: Here, job_id: JobId) -> Json:
     """Hold a pending job back; ask a running one to stop at a safe point."""
     return _job(here, Act.PAUSE, job_id)
 
 
-@router.post("/v1/jobs/{job_id}/resume")
+@router.post("/v1/jobs/{job_id}/resume", responses=sends(models.ActedJob))
 def resume_job(here: Here, job_id: JobId) -> Json:
     """Make a paused job pending again."""
     return _job(here, Act.RESUME, job_id)
 
 
-@router.post("/v1/jobs/{job_id}/retry")
+@router.post("/v1/jobs/{job_id}/retry", responses=sends(models.ActedJob))
 def retry_job(here: Here, job_id: JobId) -> Json:
     """Give a finished job a new budget and run it again."""
     return _job(here, Act.RETRY, job_id)
 
 
-@router.delete("/v1/jobs/{job_id}")
+@router.delete("/v1/jobs/{job_id}", responses=sends(models.ActedJob))
 def delete_job(here: Here, job_id: JobId) -> Json:
     """Forget a job wholly; not while it runs."""
     return _job(here, Act.DELETE, job_id)

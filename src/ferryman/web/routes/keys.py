@@ -10,40 +10,50 @@ from pydantic import BaseModel, ConfigDict, Field
 from ferryman.message import MAX_NAME, MAX_SECONDS
 from ferryman.service import presentation
 from ferryman.service.roles import Role
+from ferryman.web import models
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
+from ferryman.web.openapi import sends
 from ferryman.web.routes.names import guarded_router
 
 router = guarded_router("access")
 
 
 class NewKey(BaseModel):
-    """`queues` null: all of them; `expires` are seconds."""
+    """`queues` null: all of them; `expires` are seconds.
+
+    `rate` is requests to each server, such as `10/s` or `100/10s`; `pushes` is jobs, such as
+    `1000/d`. Null is any number.
+    """
 
     model_config = ConfigDict(extra="forbid")
     name: str = Field(min_length=1, max_length=MAX_NAME)
     role: Role
     queues: list[str] | None = Field(default=None, min_length=1, max_length=1_000)
     expires: float | None = Field(default=None, gt=0, le=MAX_SECONDS)
+    rate: str | None = Field(default=None, max_length=20)
+    pushes: str | None = Field(default=None, max_length=20)
 
 
-@router.get("/v1/keys")
+@router.get("/v1/keys", responses=sends(models.Keys))
 def keys(here: Here) -> Json:
     """The API keys that can be used, without their secrets."""
-    return Json({"keys": [presentation.api_key(key) for key in here.site.door.keys.list()]})
+    known = here.site.door.keys
+    found = [presentation.api_key(key, known.pushes_left(key)) for key in known.list()]
+    return Json({"keys": found})
 
 
-@router.post("/v1/keys", status_code=201)
+@router.post("/v1/keys", status_code=201, responses=sends(models.MadeKey, 201))
 def create_key(here: Here, key: NewKey) -> Json:
     """Make an API key. Its `secret` is in this answer and nowhere else."""
-    made, secret = here.site.door.keys.create(
-        key.name, key.role, queues=key.queues, expires=key.expires
-    )
+    known = here.site.door.keys
+    made, secret = known.create(**key.model_dump())
     here.target = made.id
-    return Json({**presentation.api_key(made), "secret": secret}, status_code=201)
+    shown = presentation.api_key(made, known.pushes_left(made))
+    return Json({**shown, "secret": secret}, status_code=201)
 
 
-@router.delete("/v1/keys/{key_id}")
+@router.delete("/v1/keys/{key_id}", responses=sends(models.Key))
 def revoke_key(
     here: Here, key_id: Annotated[str, Path(max_length=100, description="The key's id.")]
 ) -> Json:

@@ -7,14 +7,16 @@ from importlib.metadata import version
 
 from fastapi import Request
 
+from ferryman.web import models
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
+from ferryman.web.openapi import described, sends
 from ferryman.web.routes.names import guarded_router
 
 router = guarded_router("me")
 
 
-@router.get("/v1/me")
+@router.get("/v1/me", responses=sends(models.Me))
 def me(here: Here) -> Json:
     """The visitor's name and role, and the capabilities of the store."""
     capabilities = asdict(here.site.backend.capabilities)
@@ -34,6 +36,6 @@ def me(here: Here) -> Json:
 
 
 @router.get("/openapi.json", include_in_schema=False)
-async def openapi(request: Request) -> Json:
+def openapi(request: Request) -> Json:
     """The description of this API (OpenAPI 3.1)."""
-    return Json(request.app.openapi())
+    return Json(described(request.app))

@@ -11,11 +11,16 @@ from ferryman.message import MAX_ID, MAX_NAME
 from ferryman.service.insights import MAX_PAGE
 from ferryman.web.envelope import SLASH
 from ferryman.web.guard import Guarded
+from ferryman.web.openapi import refuses
 
 
 def guarded_router(tag: str) -> APIRouter:
     """A router whose routes need a rule each."""
-    return APIRouter(route_class=Guarded, tags=[tag])
+    return APIRouter(
+        route_class=Guarded,
+        tags=[tag],
+        responses={"default": refuses("What was asked for could not be done.")},
+    )
 
 
 def _whole(name: str) -> str:

@@ -12,8 +12,10 @@ from ferryman.errors import Conflict, QueueFull
 from ferryman.ids import child_id
 from ferryman.message import MAX_ATTEMPTS, MAX_ID, MAX_NAME, MAX_SECONDS, Message
 from ferryman.service import presentation
+from ferryman.web import models
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
+from ferryman.web.openapi import refuses
 from ferryman.web.problems import Problem, problem_of
 from ferryman.web.routes.names import guarded_router
 
@@ -68,14 +70,17 @@ Wanted = Annotated[
     Annotated[NewJob, Tag("one")] | Annotated[NewJobs, Tag("many")], Discriminator(_shape)
 ]
 
+Accepted = models.PushedJob | models.PushedJobs
+
 
 @router.post(
     "/v1/jobs",
     status_code=201,
     responses={
-        200: {"description": "All of them were there already."},
-        409: {"description": "An id is taken by another body; the other jobs were accepted."},
-        429: {"description": "A queue is full; Retry-After says when to try again."},
+        200: {"model": Accepted, "description": "All of them were there already."},
+        201: {"model": Accepted},
+        409: refuses("An id is taken by another body; the other jobs were accepted."),
+        429: refuses("A queue is full or a quota spent; Retry-After says when to try again."),
     },
 )
 def push(
@@ -91,8 +96,10 @@ def push(
     """
     jobs = [wanted] if isinstance(wanted, NewJob) else wanted.jobs
     messages = [_message(here, job, idempotency_key, index) for index, job in enumerate(jobs)]
-    pushed = here.control.push_many(messages)
-    here.count = sum(one.status in ("created", "replaced") for one in pushed)
+    with here.pushing(len(messages)) as spending:
+        pushed = here.control.push_many(messages)
+        here.count = sum(one.status in ("created", "replaced") for one in pushed)
+        spending.used = here.count
     here.target = pushed[0].id if len(pushed) == 1 else ""
     shown = [presentation.pushed(one) for one in pushed]
     refusal = here.control.refusal(messages, pushed)

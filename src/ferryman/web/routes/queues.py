@@ -10,26 +10,28 @@ from ferryman.message import MAX_NAME, MAX_SECONDS
 from ferryman.service import presentation
 from ferryman.service.failures import failures
 from ferryman.service.why import scale, why
+from ferryman.web import models
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
+from ferryman.web.openapi import sends
 from ferryman.web.routes.names import QueueName, guarded_router
 
 router = guarded_router("queues")
 
 
-@router.get("/v1/overview")
+@router.get("/v1/overview", responses=sends(models.Overview))
 def overview(here: Here) -> Json:
     """Counts of every queue, and the workers."""
     return Json(presentation.overview(here.insights.overview()))
 
 
-@router.get("/v1/queues")
+@router.get("/v1/queues", responses=sends(models.Queues))
 def queues(here: Here) -> Json:
     """Counts of every queue that has jobs or is paused."""
     return Json({"queues": [presentation.queue(one) for one in here.insights.queues()]})
 
 
-@router.get("/v1/queues/{queue}")
+@router.get("/v1/queues/{queue}", responses=sends(models.WholeQueue))
 def queue(here: Here, queue: QueueName) -> Json:
     """One queue: its counts, why nothing starts, its workers and its tasks."""
     insights = here.insights
@@ -47,7 +49,7 @@ def queue(here: Here, queue: QueueName) -> Json:
     )
 
 
-@router.get("/v1/scale")
+@router.get("/v1/scale", responses=sends(models.Scale))
 def scaling(
     here: Here, queue: Annotated[str, Query(max_length=MAX_NAME, description="The queue.")]
 ) -> Json:
@@ -55,7 +57,7 @@ def scaling(
     return Json(presentation.scale(scale(here.insights, queue)))
 
 
-@router.get("/v1/failures")
+@router.get("/v1/failures", responses=sends(models.Failures))
 def failed(
     here: Here,
     since: Annotated[
@@ -66,7 +68,7 @@ def failed(
     return Json(presentation.failures(failures(here.site.backend, here.insights, since)))
 
 
-@router.post("/v1/queues/{queue}/pause")
+@router.post("/v1/queues/{queue}/pause", responses=sends(models.QueuePause))
 def pause_queue(here: Here, queue: QueueName) -> Json:
     """Stop claims from a queue; jobs that run go on, pushes are accepted."""
     here.control.pause_queue(queue)
@@ -74,7 +76,7 @@ def pause_queue(here: Here, queue: QueueName) -> Json:
     return Json({"queue": queue, "paused": True})
 
 
-@router.post("/v1/queues/{queue}/resume")
+@router.post("/v1/queues/{queue}/resume", responses=sends(models.QueuePause))
 def resume_queue(here: Here, queue: QueueName) -> Json:
     """Allow claims again."""
     here.control.resume_queue(queue)
@@ -82,7 +84,7 @@ def resume_queue(here: Here, queue: QueueName) -> Json:
     return Json({"queue": queue, "paused": False})
 
 
-@router.post("/v1/queues/{queue}/purge")
+@router.post("/v1/queues/{queue}/purge", responses=sends(models.Purged))
 def purge(here: Here, queue: QueueName) -> Json:
     """Delete a queue's pending and paused jobs."""
     here.target, here.count = queue, here.control.purge(queue)

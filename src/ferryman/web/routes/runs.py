@@ -11,8 +11,10 @@ from ferryman.job import State
 from ferryman.message import MAX_NAME
 from ferryman.service import presentation
 from ferryman.service.runs import Runs
+from ferryman.web import models
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
+from ferryman.web.openapi import sends
 from ferryman.web.routes.names import After, Limit, Name, RunId, guarded_router
 
 router = guarded_router("runs")
@@ -30,33 +32,33 @@ class FromStage(BaseModel):
     stage: str | None = Field(default=None, max_length=MAX_NAME)
 
 
-@router.get("/v1/pipelines")
+@router.get("/v1/pipelines", responses=sends(models.Pipelines))
 def pipelines(here: Here) -> Json:
     """The pipelines that have had runs."""
     shapes = Runs(here.site.backend).pipelines()
     return Json({"pipelines": [presentation.pipeline(shape) for shape in shapes]})
 
 
-@router.get("/v1/pipelines/{name}")
+@router.get("/v1/pipelines/{name}", responses=sends(models.Pipeline))
 def pipeline(here: Here, name: Name) -> Json:
     """One pipeline: its stages and how they are joined."""
     return Json(presentation.pipeline(Runs(here.site.backend).pipeline(name)))
 
 
-@router.get("/v1/runs")
+@router.get("/v1/runs", responses=sends(models.Runs))
 def runs(here: Here, pipeline: Pipeline = None, limit: Limit = 20) -> Json:
     """The newest runs, with their states."""
     rows = Runs(here.site.backend).list(pipeline, limit=limit)
     return Json({"runs": [presentation.run_row(row) for row in rows]})
 
 
-@router.get("/v1/runs/{run_id}")
+@router.get("/v1/runs/{run_id}", responses=sends(models.WholeRun))
 def run(here: Here, run_id: RunId) -> Json:
     """One run: the jobs of each stage by state."""
     return Json(presentation.run_whole(Runs(here.site.backend).show(run_id)))
 
 
-@router.get("/v1/runs/{run_id}/jobs")
+@router.get("/v1/runs/{run_id}/jobs", responses=sends(models.JobPage))
 def jobs(
     here: Here,
     run_id: RunId,
@@ -71,25 +73,25 @@ def jobs(
     return Json(presentation.page(found))
 
 
-@router.post("/v1/runs/{run_id}/cancel")
+@router.post("/v1/runs/{run_id}/cancel", responses=sends(models.ActedRun))
 def cancel_run(here: Here, run_id: RunId) -> Json:
     """Cancel what waits in a run, and ask what runs to stop."""
     return _run(here, run_id, "cancelled", Runs(here.site.backend).find(run_id).cancel())
 
 
-@router.post("/v1/runs/{run_id}/pause")
+@router.post("/v1/runs/{run_id}/pause", responses=sends(models.ActedRun))
 def pause_run(here: Here, run_id: RunId) -> Json:
     """Hold back what waits in a run and what will be handed over."""
     return _run(here, run_id, "paused", Runs(here.site.backend).find(run_id).pause())
 
 
-@router.post("/v1/runs/{run_id}/resume")
+@router.post("/v1/runs/{run_id}/resume", responses=sends(models.ActedRun))
 def resume_run(here: Here, run_id: RunId) -> Json:
     """Go on with a run."""
     return _run(here, run_id, "resumed", Runs(here.site.backend).find(run_id).resume())
 
 
-@router.post("/v1/runs/{run_id}/retry")
+@router.post("/v1/runs/{run_id}/retry", responses=sends(models.ActedRun))
 def retry_run(
     here: Here, run_id: RunId, wanted: Annotated[FromStage | None, Body()] = None
 ) -> Json:

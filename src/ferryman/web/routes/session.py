@@ -5,9 +5,11 @@ from __future__ import annotations
 from fastapi import Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from ferryman.web import models
 from ferryman.web.access.sessions import COOKIE, LENGTH
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
+from ferryman.web.openapi import sends
 from ferryman.web.routes.names import guarded_router
 
 router = guarded_router("access")
@@ -20,7 +22,7 @@ class Login(BaseModel):
     token: str = Field(min_length=1, max_length=500)
 
 
-@router.post("/v1/session", status_code=201)
+@router.post("/v1/session", status_code=201, responses=sends(models.Session, 201))
 def log_in(here: Here, request: Request, login: Login) -> Json:
     """Exchange a token for a session cookie."""
     address = request.client.host if request.client else "unknown"

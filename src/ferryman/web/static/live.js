@@ -58,7 +58,7 @@ async function follow(signal) {
 async function look(signal) {
   try {
     seen(await get("overview", {}, signal), null);
-    heard("polling");
+    heard(streaming ? "live" : "polling");
   } catch (error) {
     if (!signal.aborted) lost(error);
   }
@@ -132,25 +132,18 @@ function heard(state) {
 }
 
 // Also called by any request of a page that got no answer. That may be late news, and a stream
-// that is well tells only changes: so it is asked again until there is an answer.
+// that is well tells only changes: so the page looks again until there is an answer.
 export function lost(error) {
   if (quiet()) return;
-  if (streaming && !doubt) doubt = setTimeout(ask, AGAIN);
+  if (streaming && !doubt) doubt = setTimeout(lookAgain, AGAIN);
   const kind = error.status === 401 ? "access" : error.storeAway ? "store" : "server";
   const since = link.value.trouble?.kind === kind ? link.value.trouble.since : Date.now();
   link.set({ ...link.value, state: "reconnecting", trouble: { kind, since, text: error.message } });
 }
 
-async function ask() {
+function lookAgain() {
   doubt = 0;
-  if (!streaming || !link.value.trouble) return;
-  try {
-    const body = await get("overview");
-    if (streaming) heard("live");
-    seen(body, null);
-  } catch (error) {
-    lost(error);
-  }
+  if (stop && streaming && link.value.trouble) look(stop.signal);
 }
 
 const pause = (ms, signal) =>

@@ -3,15 +3,17 @@ import { html, useState } from "../html.js";
 import { useData } from "../data.js";
 import { Ago } from "../time.js";
 import { ask, curl, quoted } from "../parts/act.js";
-import { Card, Code, Empty, Head, Standing, Trouble } from "../parts/bits.js";
+import { Card, Code, count, Empty, Head, Standing, Trouble } from "../parts/bits.js";
 import { Icon } from "../parts/icons.js";
 import { Table } from "../parts/table.js";
 
 const ROLES = { viewer: "looks", operator: "retries, cancels, pauses", editor: "also pushes", admin: "also keys, delete, purge" };
 const ENDS = [["30", "in 30 days"], ["90", "in 90 days"], ["365", "in a year"], ["", "never"]];
 
+const limits = (one) => [one.rate && `${one.rate} requests`, one.pushes && `${one.pushes} pushes, ${count(one.pushes_left)} left`].filter(Boolean).join("; ");
+
 export function Apikeys() {
-  const asked = useData("keys", {}, { every: 5 });
+  const asked = useData("keys", {}, { every: 5, beat: 10 });
   const [made, setMade] = useState(null);
   const revoke = (one) => () => ask({
     title: `Revoke the key ${one.name}?`,
@@ -29,6 +31,8 @@ export function Apikeys() {
     { key: "role", title: "Role", cell: (one) => html`<span class="tag">${one.role}</span>` },
     { key: "queues", title: "Queues", kind: "mid", cell: (one) => (one.queues?.length ? one.queues.join(", ") : "all") },
     { key: "made", title: "Made", kind: "mid", cell: (one) => html`<${Ago} at=${one.created_at} />` },
+    { key: "used", title: "Last used", cell: (one) => (one.last_used_at ? html`<${Ago} at=${one.last_used_at} />` : html`<span class="quiet">never</span>`) },
+    { key: "limits", title: "Limits", kind: "mid", cell: (one) => limits(one) || html`<span class="quiet">none</span>` },
     { key: "ends", title: "Ends", cell: (one) => (one.expires_at ? html`<${Ago} at=${one.expires_at} />` : "never") },
     { key: "acts", title: html`<span class="hidden">Acts</span>`, kind: "acts", cell: (one) => html`<button type="button" class="small danger ghost" aria-label=${`Revoke ${one.name}`} onClick=${revoke(one)}>Revoke</button>` },
   ];
@@ -43,9 +47,9 @@ function Make({ made }) {
   const submit = async (event) => {
     event.preventDefault();
     const form = event.target;
-    const { name, role, queues, days } = Object.fromEntries(new FormData(form));
+    const { name, role, queues, days, rate, pushes } = Object.fromEntries(new FormData(form));
     const names = queues.split(",").map((one) => one.trim()).filter(Boolean);
-    const body = { name, role, queues: names.length ? names : null, expires: days ? Number(days) * 86400 : null };
+    const body = { name, role, queues: names.length ? names : null, expires: days ? Number(days) * 86400 : null, rate: rate.trim() || null, pushes: pushes.trim() || null };
     try {
       made(await post("keys", body));
       setError(null);
@@ -59,10 +63,12 @@ function Make({ made }) {
     <label class="field">Role <select name="role">${Object.entries(ROLES).map(([role, text]) => html`<option key=${role} value=${role}>${role}: ${text}</option>`)}</select></label>
     <label class="field">Queues <input name="queues" placeholder="all, or names with commas" autocomplete="off" /></label>
     <label class="field">Ends <select name="days">${ENDS.map(([days, text]) => html`<option key=${days} value=${days}>${text}</option>`)}</select></label>
+    <label class="field">Requests <input name="rate" placeholder="any, or such as 10/s" maxlength="20" autocomplete="off" /></label>
+    <label class="field">Pushes <input name="pushes" placeholder="any, or such as 1000/d" maxlength="20" autocomplete="off" /></label>
     <button type="submit" class="primary">Make the key</button>
     ${error && html`<${Trouble} error=${error} />`}
   </form>
   <details class="same"><summary><${Icon} name="terminal" />The same from a terminal</summary>
-    <${Code} text="ferryman keys create NAME --role viewer --expires 90d" label="Copy the command" />
-    <${Code} text=${curl({ where: "keys", body: { name: "NAME", role: "viewer", expires: 7776000 } })} label="Copy the request" /></details></${Card}>`;
+    <${Code} text="ferryman keys create NAME --role editor --expires 90d --rate 10/s --pushes 1000/d" label="Copy the command" />
+    <${Code} text=${curl({ where: "keys", body: { name: "NAME", role: "editor", expires: 7776000, rate: "10/s", pushes: "1000/d" } })} label="Copy the request" /></details></${Card}>`;
 }

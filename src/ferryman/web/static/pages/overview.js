@@ -40,7 +40,7 @@ function Body({ seen, history }) {
       <${Figure} title="Failed" value=${last?.share ?? count(seen.states.failed)} note=${last?.share ? "in the last quarter of an hour" : "kept with their errors"} hot=${last && last.ratio > 0.1}><${Spark} values=${failed} colour="failed" label="failed jobs over time" /></${Figure}>
     </div>
     <${Attention} seen=${seen} />
-    <div class="pair"><${Throughput} history=${history} /><${Ages} /></div>
+    <div class="pair"><${Throughput} history=${history} /><${Ages} history=${history} /></div>
     <${Card} title="Queues" aside=${html`<${A} parts=${["queues"]}>All queues</${A}>`}><${QueueTable} queues=${seen.queues} workers=${seen.workers} at=${seen.at} few=${12} /></${Card}>`;
 }
 

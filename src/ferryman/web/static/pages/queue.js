@@ -23,7 +23,7 @@ export function Queue({ name }) {
       <${Why} why=${queue.why ?? []} queue=${queue} />
       <${Throughput} history=${history} />
       <div class="pair"><${Percentiles} history=${history} of="wait" title="Wait before the start" /><${Percentiles} history=${history} of="run" title="Run time" /></div>
-      <${Ages} queue=${name} />
+      <${Ages} queue=${name} history=${history} />
       <div class="pair"><${Tasks} queue=${queue} /><${Serving} queue=${queue} /></div>`}
     </${Standing}>`;
 }

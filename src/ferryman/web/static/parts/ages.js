@@ -1,4 +1,4 @@
-// How old the oldest ready job is, and was since this page was opened: no store keeps that.
+// How old the oldest ready job is and was: what workers have noted, then what this page has seen.
 import { html } from "../html.js";
 import { link, overview, quiet } from "../live.js";
 import { signal, useSignal } from "../signal.js";
@@ -31,10 +31,13 @@ export function Oldest({ queue, at }) {
 }
 
 // Of one queue, or the worst of all.
-export function Ages({ queue = null }) {
+export function Ages({ queue = null, history }) {
   const known = useSignal(seen);
   const age = ({ ages }) => (queue === null ? Math.max(0, ...Object.values(ages).map((one) => one ?? 0)) : (ages[queue] ?? 0));
-  return html`<${Chart} title="Age of the oldest ready job" at=${known.length > 1 ? known.map((one) => one.at) : []} unit=${span} tick=${coarse}
-    series=${[{ name: "since this page is open", colour: "accent", values: known.map(age), fill: true }]}
-    none="Nothing has waited since this page is open." />`;
+  const since = known.length ? known[0].at : Infinity;
+  const before = history.buckets.map((one, index) => ({ at: history.at[index], age: one.oldest_ready ?? null })).filter((one) => one.at < since);
+  const all = [...before, ...known.map((one) => ({ at: one.at, age: age(one) }))];
+  return html`<${Chart} title="Age of the oldest ready job" at=${all.length > 1 ? all.map((one) => one.at) : []} unit=${span} tick=${coarse}
+    series=${[{ name: "oldest ready job", colour: "accent", values: all.map((one) => one.age), fill: true }]}
+    none="Nothing has waited in this time." />`;
 }
