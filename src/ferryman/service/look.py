@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ferryman.errors import FerrymanError
 from ferryman.job import TERMINAL
 from ferryman.service.workers import WorkerRow
 from ferryman.worker.upkeep import WORKER_CELLS
@@ -19,31 +20,40 @@ if TYPE_CHECKING:
 WATCHED: Final = 1.5
 """Seconds for which a look serves everybody while somebody looks again and again anyway."""
 WORKERS_WATCHED: Final = 12.0
-COST: Final = 0.000_002
-"""Seconds for each unfinished job: some stores count them, so many need a while."""
-CHEAP: Final = 0.05
-"""A count that costs less is made for each who asks."""
+QUICK: Final = 0.02
+"""Seconds; what takes less is counted for each who asks."""
+MANY: Final = 25_000
+"""Unfinished jobs: where fewer take longer than that, something else was slow."""
+SHARE: Final = 0.1
+"""Of the time, at most so much is spent counting: some stores count many for a while."""
 LONGEST: Final = 5.0
+"""Seconds: nobody gets a count that is older."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
+    """A count, when it was begun and how long it took."""
+
     began: float
+    took: float
     snapshot: Snapshot
 
     @property
-    def cost(self) -> float:
+    def costly(self) -> bool:
+        if self.took < QUICK:
+            return False
         counts = self.snapshot.queues.values()
-        jobs = sum(n for one in counts for s, n in one.states.items() if s not in TERMINAL)
-        return COST * jobs if COST * jobs > CHEAP else 0.0
+        unfinished = (n for one in counts for s, n in one.states.items() if s not in TERMINAL)
+        return sum(unfinished) > MANY
 
 
 class Look:
     """The counts and the workers of a store, as old as they may be; thread-safe.
 
-    A store of a million waiting jobs is counted every two seconds at most, a small one for each who
-    asks. While `watched` is set, those who ask get what the watcher saw last. After `forget` nobody
-    gets what was seen before it.
+    What is counted quickly is counted for each who asks, a store that takes long every ten times
+    as long as that: whoever asks in between gets the last count, and then the next is made beside.
+    While `watched` is set, those who ask get what the watcher saw last. After `forget` nobody gets
+    what was seen before it.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -57,25 +67,21 @@ class Look:
 
     def snapshot(self) -> Snapshot:
         """Counts by queue and state."""
-        seen = self._fresh()
-        if seen is not None:
-            return seen.snapshot
-        costly = self._seen is not None and self._seen.cost > 0.0
-        # Where a count takes long, the others wait for its end instead of counting too; not for
-        # ever, or a store that hangs would be asked by one after the other.
-        waited = costly and self._asking.acquire(timeout=1.0)
-        try:
-            seen = self._fresh()
-            return self.renew() if seen is None else seen.snapshot
-        finally:
-            if waited:
-                self._asking.release()
+        seen = self._seen
+        if seen is None or not seen.costly:
+            return (self._within(WATCHED) if self.watched else None) or self.renew()
+        if not self._recent(seen.began, LONGEST):
+            return self._in_turn()
+        longest = max(seen.took / SHARE, WATCHED if self.watched else 0.0)
+        if not self._recent(seen.began, longest) and self._asking.acquire(blocking=False):
+            threading.Thread(target=self._beside, name="ferryman-look", daemon=True).start()
+        return seen.snapshot
 
     def renew(self) -> Snapshot:
         """The same as it is now."""
         began = self._monotonic()
         snapshot = self._backend.snapshot()
-        self._seen = _Seen(began, snapshot)
+        self._seen = _Seen(began, self._monotonic() - began, snapshot)
         return snapshot
 
     def workers(self) -> Sequence[WorkerRow]:
@@ -96,12 +102,31 @@ class Look:
         """Something has changed: what was seen until now is old."""
         self._since = self._monotonic()
 
-    def _fresh(self) -> _Seen | None:
+    def _in_turn(self) -> Snapshot:
+        """Count, or wait for the count of another who was quicker.
+
+        Not for ever, or a store that hangs would be asked by one after the other.
+        """
+        waited = self._asking.acquire(timeout=LONGEST)
+        try:
+            return self._within(LONGEST) or self.renew()
+        finally:
+            if waited:
+                self._asking.release()
+
+    def _beside(self) -> None:
+        """Count for those who ask later; they meet what fails here by themselves."""
+        try:
+            self.renew()
+        except FerrymanError:
+            pass
+        finally:
+            self._asking.release()
+
+    def _within(self, longest: float) -> Snapshot | None:
+        """The last count, if it is no older than so many seconds."""
         seen = self._seen
-        if seen is None:
-            return None
-        longest = max(min(seen.cost, LONGEST), WATCHED if self.watched else 0.0)
-        return seen if self._recent(seen.began, longest) else None
+        return seen.snapshot if seen and self._recent(seen.began, longest) else None
 
     def _recent(self, began: float, longest: float) -> bool:
         return began > self._since and self._monotonic() - began < longest
