@@ -84,9 +84,7 @@ PLANS = {
         "SEARCH jobs USING INDEX waiting (queue=?)",
         "SEARCH jobs USING INDEX waiting (queue=? AND task>?)",
     ],
-    "newest_waiting": [
-        "SEARCH jobs USING INDEX waiting (queue=? AND task=? AND rowid<?)"
-    ],
+    "newest_waiting": ["SEARCH jobs USING INDEX waiting (queue=? AND task=? AND rowid<?)"],
     "ended_since": ["SEARCH jobs USING COVERING INDEX finished (state=? AND finished_at>?)"],
     "depth_of_tenant": ["SEARCH jobs USING INDEX tenants (queue=? AND tenant=?)"],
     "without_turn": ["SEARCH jobs USING INDEX without_turn (queue=?)"],

@@ -41,7 +41,10 @@ class Guarded(APIRoute):
             site: Site = request.app.state.site
             request_id: str = request.scope.get("ferryman.request_id", "")
             try:
-                visitor = await run_in_threadpool(site.door.enter, request, self.rule)
+                visitor = site.door.recall(request, self.rule)
+                if visitor is None:
+                    visitor = await run_in_threadpool(site.door.look_up, request)
+                site.door.admit(visitor, request, self.rule)
                 request.state.visit = visit = Visit(
                     site, visitor, request_id, request.scope.get("root_path", "")
                 )
