@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WATCHED: Final = 1.5
 """Seconds for which a look serves everybody while somebody looks again and again anyway."""
 WORKERS_WATCHED: Final = 12.0
-QUICK: Final = 0.02
+QUICK: Final = 0.003
 """Seconds; what takes less is counted for each who asks."""
 MANY: Final = 25_000
 """Unfinished jobs: where fewer take longer than that, something else was slow."""
