@@ -24,9 +24,11 @@ QUICK: Final = 0.003
 """Seconds; what takes less is counted for each who asks."""
 MANY: Final = 25_000
 """Unfinished jobs: where fewer take longer than that, something else was slow."""
-SHARE: Final = 0.1
-"""Of the time, at most so much is spent counting: some stores count many for a while."""
-LONGEST: Final = 5.0
+SHARE: Final = 0.05
+"""Of the time, at most so much is spent counting, unless counts were older than `OLD` then."""
+OLD: Final = 3.0
+"""Seconds after which another count is made beside whoever asks."""
+LONGEST: Final = 10.0
 """Seconds: nobody gets a count that is older."""
 
 
@@ -50,8 +52,8 @@ class _Seen:
 class Look:
     """The counts and the workers of a store, as old as they may be; thread-safe.
 
-    What is counted quickly is counted for each who asks, a store that takes long every ten times
-    as long as that: whoever asks in between gets the last count, and then the next is made beside.
+    What is counted quickly is counted for each who asks, a store that takes long once in a while:
+    whoever asks in between gets the last count, and when that is old the next is made beside.
     While `watched` is set, those who ask get what the watcher saw last. After `forget` nobody gets
     what was seen before it.
     """
@@ -72,7 +74,7 @@ class Look:
             return (self._within(WATCHED) if self.watched else None) or self.renew()
         if not self._recent(seen.began, LONGEST):
             return self._in_turn()
-        longest = max(seen.took / SHARE, WATCHED if self.watched else 0.0)
+        longest = max(min(seen.took / SHARE, OLD), WATCHED if self.watched else 0.0)
         if not self._recent(seen.began, longest) and self._asking.acquire(blocking=False):
             threading.Thread(target=self._beside, name="ferryman-look", daemon=True).start()
         return seen.snapshot

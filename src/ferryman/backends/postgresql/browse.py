@@ -51,15 +51,12 @@ def list_jobs(database: Database, query: Filter, limit: int, after: str | None) 
         return _of_these(database, query, now, limit, seqs)
     if by_key(query):
         return _walked(database, query, now, limit, (before, 0), order="seq + 0")
+    if by_name(query) and (page := _named(database, query, now, limit, before)) is not None:
+        return page
     low = _newest(database, tables, before) + 1 - CLOSE
     page = _walked(database, query, now, limit, (before, low))
     if page.next is not None or low <= 0:
         return page
-    if by_name(query) and (seqs := named.newest(database, query, before, limit + 1)) is not None:
-        jobs = map(job_of, database.read("these", {"seqs": seqs[:limit]}))
-        # One that has moved on since it was found is no match any more.
-        matching = tuple(job for job in jobs if query.matches(job, now))
-        return Page(matching, str(seqs[limit - 1]) if len(seqs) > limit else None)
     return _walked(database, query, now, limit, (before, 0))
 
 
@@ -96,6 +93,16 @@ def _of_these(
         if len(found) > limit:
             break
     return Page(tuple(found[:limit]), str(found[limit - 1].seq) if len(found) > limit else None)
+
+
+def _named(database: Database, query: Filter, now: float, limit: int, before: int) -> Page | None:
+    seqs = named.newest(database, query, before, limit + 1)
+    if seqs is None:
+        return None
+    jobs = map(job_of, database.read("these", {"seqs": seqs[:limit]}))
+    # One that has moved on since it was found is no match any more.
+    matching = tuple(job for job in jobs if query.matches(job, now))
+    return Page(matching, str(seqs[limit - 1]) if len(seqs) > limit else None)
 
 
 def _walked(

@@ -6,8 +6,9 @@ from heapq import nlargest
 from itertools import count as numbers
 from typing import TYPE_CHECKING, Any, Final
 
+from ferryman.backends.postgresql.narrow import places
 from ferryman.backends.postgresql.transaction import can_exist
-from ferryman.backends.sql.named import CLOSE, MOST_LINES
+from ferryman.backends.sql.named import MOST_LINES
 from ferryman.backends.sql.rows import STATES
 from ferryman.backends.sql.where import Dialect, where
 
@@ -18,19 +19,27 @@ if TYPE_CHECKING:
     from ferryman.filter import Filter
     from ferryman.job import State
 
+# Of the newest unfinished jobs so many are looked at before whole lines of them.
+_CLOSE: Final = 2_000
 _TOO_MANY: Final = 1 << 62
 _DIALECT: Final = Dialect(mark="?", has="", payload="")
 
 
 def newest(database: Database, query: Filter, before: int, limit: int) -> Sequence[int] | None:
     """Where the newest matches stand in push order; None where there are too many lines to ask."""
-    statement, values = _filled(database.sql["close"], query)
-    asked = {**values, "before": before, "limit": limit}
-    close = {seq for (seq,) in database.read_text(statement, {**asked, "close": CLOSE})}
-    statement, _ = _filled(database.sql["named"], query)
+    tables = places(query)
+    close: set[int] = set()
+    if "jobs" in tables:
+        statement, values = _filled(database.sql["close"], query)
+        asked = {**values, "before": before, "limit": limit, "close": _CLOSE}
+        close = {seq for (seq,) in database.read_text(statement, asked)}
     # What fills the page already spares a look at whole lines of waiting jobs.
-    rows = database.read_text(statement, {**asked, "unfinished": len(close) < limit})
-    seqs = {seq for (seq,) in rows}
+    lines = "jobs" in tables and len(close) < limit
+    if "history" not in tables and not lines:
+        return nlargest(limit, close)
+    statement, values = _filled(database.sql["named"], query)
+    asked = {**values, "before": before, "limit": limit, "unfinished": lines}
+    seqs = {seq for (seq,) in database.read_text(statement, asked)}
     return None if _TOO_MANY in seqs else nlargest(limit, close | seqs)
 
 

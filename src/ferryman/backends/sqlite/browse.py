@@ -83,20 +83,20 @@ def snapshot(connection: sqlite3.Connection, now: float) -> Snapshot:
 def _rows(
     connection: sqlite3.Connection, query: Filter, now: float, before: int, limit: int
 ) -> Sequence[Sequence[Any]]:
-    """Among the newest jobs first: most pages are full by then."""
     text, values = where(query, now, DIALECT)
     statement = SQL["list"].replace("{where}", text)
     if (seqs := recent(connection, query, now, before)) is not None:
         return _of_these(connection, statement, values, seqs, limit)
+    if by_name(query) and (seqs := named.newest(connection, query, before, limit)) is not None:
+        return connection.execute(SQL["these"], {"seqs": json.dumps(seqs)}).fetchall()
     if not by_key(query):
+        # Among the newest jobs first: most pages are full by then.
         [last] = connection.execute(SQL["newest"]).fetchone()
         low = min(before, last + 1) - CLOSE
         close = statement.replace("{narrow}", "TRUE")
         rows = connection.execute(close, [*values, before, low, limit]).fetchall()
         if len(rows) == limit or low <= 0:
             return rows
-    if by_name(query) and (seqs := named.newest(connection, query, before, limit)) is not None:
-        return connection.execute(SQL["these"], {"seqs": json.dumps(seqs)}).fetchall()
     narrowed = statement.replace("{narrow}", narrow(connection, query))
     return connection.execute(narrowed, [*values, before, 0, limit]).fetchall()
 

@@ -11,3 +11,8 @@ CREATE INDEX history_correlation ON history (correlation_id, seq)
 -- What went wrong lately, among all that ever did.
 CREATE INDEX ended_badly ON history (state, finished_at, seq)
     WHERE state = 'failed' OR state = 'cancelled';
+
+-- With what lists ask about, or a queue's few would be looked for among all rows that are paused.
+DROP INDEX paused;
+CREATE INDEX paused ON jobs (seq, queue, task)
+    WHERE state = 'paused';
