@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from bench.workloads import Sizes
 
 QUEUE: Final = QUEUES[0]
-STEPS: Final = (1.5, 2.0, 3.0, 4.0, 6.0)
+UP: Final = (1.5, 2.0, 3.0, 4.0, 6.0)
+DOWN: Final = (0.75, 0.5, 0.25)
 GROWN: Final = 2.0
 """Seconds of pushes by which the paced queue may have grown: more is not keeping pace."""
 
@@ -137,11 +138,13 @@ def mixed_reads(site: Site, sizes: Sizes) -> Iterator[Pair]:
         yield Pair(gates.READS_P99, percentile(times, 0.99), None)
         yield Pair(gates.READS_BACKLOG, grown, None)
         held = float(gates.READS) if _holds(times, grown) else 0.0
-        for step in STEPS if held else ():
+        # The highest that is held lies above a rate that is, or below one that is not.
+        for step in UP if held else DOWN:
             times, grown = _beside(load, gates.READS * step, sizes.read_seconds / 3, reader)
-            if not _holds(times, grown):
+            if _holds(times, grown):
+                held = gates.READS * step
+            if _holds(times, grown) is (step < 1.0):
                 break
-            held = gates.READS * step
         yield Pair(gates.READS_HELD, held, None)
     reader.close()
 
