@@ -50,6 +50,7 @@ def page_times(site: Site, sizes: Sizes) -> Iterator[Pair]:
         times = _timed(sizes.rounds, lambda asks=asks: browser.open(asks))  # type: ignore[misc]
         yield Pair(gates.page(name), percentile(times, 0.95), None)
     browser.close()
+    visitor.close()
 
 
 def list_times(site: Site, sizes: Sizes) -> Iterator[Pair]:

@@ -32,7 +32,7 @@ class Counted(MemoryBackend):
         self._fake = clock
         self.looks = 0
         self.more = 0
-        self.takes = 0.2
+        self.takes = 0.1
         self.outage = False
         self.may_count = threading.Event()
         self.may_count.set()
