@@ -191,7 +191,10 @@ def test_a_snapshot_costs_little_under_a_long_backlog(backend: SqliteBackend) ->
 
 
 def plan(backend: SqliteBackend, name: str) -> list[str]:
-    statement = SQL[name].replace("{narrow}", "TRUE").replace("{where}", "TRUE")
+    empty = {"{narrow}": "TRUE", "{where}": "TRUE", "{lists}": "SELECT 1 AS seq"}
+    statement = SQL[name]
+    for place, text in empty.items():
+        statement = statement.replace(place, text)
     numbers = [int(number) for number in re.findall(r"\?(\d+)", statement)]
     values: Any = [0] * max(numbers, default=statement.count("?")) or dict.fromkeys(
         re.findall(r":(\w+)", statement), "[]"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ferryman.service.look import Look
     from ferryman.service.workers import WorkerRow
 
-EVERY: Final = 1.0
+EVERY: Final = 1.2
 """Seconds between two looks: one question to the store each."""
 SHARE: Final = 0.2
 """Of the time, at most so much is spent looking: a store that takes long is asked less often."""
