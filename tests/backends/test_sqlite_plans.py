@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 # Statements that go through a whole table on purpose: small ones, and `list` where it must.
 SMALL = {"counts", "drop_empty_counts", "paused_queues"}
-# Statements that sort what an index has found: few.
-SORTED = {"same_key", "newest_claimed"}
+# Statements that sort what indexes have found: few.
+SORTED = {"same_key", "newest_claimed", "newest_of"}
 BY_ID = "SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)"
 BY_SEQ = "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)"
 
