@@ -24,6 +24,39 @@ IDLE_P99: Final = "idle push to start, p99, ms"
 HELD: Final = "claim p99 beside a transaction held for 10 min to before, ms"
 RECOVERED: Final = "claim p99 a minute after it to before, ms"
 
+READS: Final = 200
+"""Mixed reads a second that a server must answer."""
+READS_MOST: Final = 50.0
+READS_P50: Final = f"{READS} mixed reads/s beside 500 jobs/s, p50, ms"
+READS_P99: Final = f"{READS} mixed reads/s beside 500 jobs/s, p99, ms"
+READS_BACKLOG: Final = f"{READS} mixed reads/s beside 500 jobs/s, backlog grown by, jobs"
+READS_HELD: Final = "mixed reads held beside 500 jobs/s, reads/s"
+
+
+def page(name: str) -> str:
+    """The name of how long a page of the dashboard takes to open."""
+    return f"page {name}, p95, ms"
+
+
+def listed(where: str) -> str:
+    """The name of how long a list takes, or its counts, or its second page."""
+    return f"list {where}, p95, ms"
+
+
+def scanned(field: str) -> str:
+    """The name of how long a filter without an index takes."""
+    return f"scan by {field}, longest, ms"
+
+
+def looked_at(field: str) -> str:
+    """The name of how many jobs it looked at in that time."""
+    return f"jobs seen by a scan by {field}"
+
+
+def tab(name: str, meanwhile: str) -> str:
+    """The name of what an open tab costs."""
+    return f"open tab {name} while {meanwhile}, questions/s"
+
 
 def backlog(waiting: int) -> str:
     """The name of the poll beside a backlog of this size."""
@@ -100,6 +133,15 @@ _POSTGRESQL: Final = {
     HELD: Gate(5.0, 2.0, most=True),
     RECOVERED: Gate(1.5, 1.2, most=True),
 }
+# Of the HTTP API, on any store: by how the names of its figures begin.
+_WEB: Final = {
+    "page ": Gate(500, 200, absolute=True, most=True),
+    "list ": Gate(300, 100, absolute=True, most=True),
+    "scan ": Gate(2_000, 2_000, absolute=True, most=True),
+    "open tab ": Gate(2, 1.5, absolute=True, most=True),
+    READS_P99: Gate(READS_MOST, 25, absolute=True, most=True),
+    READS_BACKLOG: Gate(1_000, 500, absolute=True, most=True),
+}
 GATES: Final[Mapping[str, Mapping[str, Gate]]] = {
     "memory": _MEMORY,
     "sqlite": _SQLITE,
@@ -112,4 +154,7 @@ GATES: Final[Mapping[str, Mapping[str, Gate]]] = {
 
 def gate_for(backend: str, workload: str) -> Gate | None:
     """The bound of a figure, on whatever file system it was taken (`ext4: push, jobs/s`)."""
+    for start, gate in _WEB.items():
+        if workload.startswith(start):
+            return gate
     return GATES.get(backend, {}).get(workload.rpartition(": ")[2])

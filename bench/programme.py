@@ -27,6 +27,7 @@ from bench.s3_server import seaweedfs
 from bench.s3_workloads import verbs
 from bench.sqs_server import ministack
 from bench.sqs_workloads import batches
+from bench.web import web
 from bench.workloads import Rivals, backlog, cycle, drain, idle, push, push_many
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ _DISK: Final = Rivals(OursOnFiles, RawFile, on_files=True)
 _MEMORY: Final = Rivals(OursOnFiles, RawFile, MEMORY_DISK, on_files=True)
 BACKENDS: Final[Mapping[str, Sequence[Course]]] = {
     "memory": [Course(Rivals(OursInMemory, RawMemory))],
-    "sqlite": [Course(Rivals(OursOnSqlite, RawSqlite))],
+    "sqlite": [Course(Rivals(OursOnSqlite, RawSqlite), long=(backlog, web))],
     "file": [
         Course(_DISK, (pushes, drains, idle), (drain_beside,)),
         Course(_MEMORY, (pushes, cycle, drains), (drain_beside,)),
@@ -77,7 +78,7 @@ BACKENDS: Final[Mapping[str, Sequence[Course]]] = {
         Course(
             Rivals(OursOnPostgresql, RawPostgresql, server=postgresql),
             (push, push_many, drain, idle, backlog),
-            (drain_beside_a_million, held_transaction),
+            (drain_beside_a_million, held_transaction, web),
         )
     ],
 }

@@ -41,13 +41,34 @@ class Sizes:
     cloud: int = 6_000
     held: float = 1.0
     """The share of its usual length that a transaction is held for."""
+    finished: int = 10_000_000
+    waiting: int = 1_000_000
+    rounds: int = 40
+    tab_seconds: float = 60.0
+    read_seconds: float = 30.0
 
     @classmethod
     def all(cls, jobs: int) -> Sizes:
         """The same small number everywhere: enough to see that it runs."""
         few = min(jobs, 5)
         return cls(
-            jobs, jobs, jobs, jobs, few, jobs, few, jobs, jobs, jobs, jobs, held=jobs / 10_000
+            jobs,
+            jobs,
+            jobs,
+            jobs,
+            few,
+            jobs,
+            few,
+            jobs,
+            jobs,
+            jobs,
+            jobs,
+            held=jobs / 10_000,
+            finished=10 * jobs,
+            waiting=jobs,
+            rounds=2,
+            tab_seconds=1.0,
+            read_seconds=1.0,
         )
 
 

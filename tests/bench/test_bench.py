@@ -38,6 +38,7 @@ from bench.programme import BACKENDS, programme
 from bench.progress import Lines
 from bench.result import Pair, Result, as_json, read
 from bench.table import table
+from bench.web import web
 from bench.workloads import Sizes
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ FIGURES = {
     "verbs": {*map(by_a_hundred, VERBS), *map(requests, VERBS), DOLLARS},
 }
 COUNTED = {FOLDER_SYNCS, DOLLARS, REQUESTS, *map(requests, VERBS)}
-EVENTS = [*programme(list(BACKENDS)), *programme(["file", "postgresql"], long=True)]
+LONG = [one for one in programme(["file", "postgresql"], long=True) if one.workload is not web]
+EVENTS = [*programme(list(BACKENDS)), *LONG]
 
 
 @pytest.fixture(autouse=True)

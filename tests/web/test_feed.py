@@ -61,7 +61,7 @@ def test_many_listeners_cost_no_more_questions_than_one() -> None:
             looks = asked.count("snapshot") - before
             seconds = clock.monotonic() - began
             # Three more looks cannot come in less than two whole pauses between them.
-            assert looks <= seconds / 0.75 + 2
+            assert looks <= seconds + 2
             for stream in streams:
                 stream.close()
 

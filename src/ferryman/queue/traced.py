@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from ferryman.errors import BlockingCall, Unsupported
 from ferryman.queue.capacity import NO_LIMITS
+from ferryman.queue.counting import Counting
 from ferryman.queue.diagnosis import Diagnosable, Hearing, Quarantining
 from ferryman.queue.joining import Joining, Stating, no_database
 from ferryman.queue.view import Viewable
@@ -210,6 +211,12 @@ class Traced:
         if not isinstance(self._backend, Diagnosable):
             return []
         return self._call("diagnose", 1, self._backend.diagnose, deep=deep)
+
+    def count(self, where: Filter, most: int) -> Mapping[State, int] | None:
+        """Matches by state, where the backend can tell without a look at every job."""
+        if not isinstance(self._backend, Counting):
+            return None
+        return self._call("count", most, self._backend.count, where, most)
 
     def hears(self) -> bool | None:
         """Whether the backend is told of pushes; None where it is not meant to be."""

@@ -28,7 +28,7 @@ PART: Final = 500
 """Jobs that are acted on between two records."""
 OWNED: Final = 10.0
 """Seconds after its last record for which a bulk act belongs to whoever wrote it."""
-LOOK_EVERY: Final = 2.0
+LOOK_EVERY: Final = 5.0
 """Seconds between two looks for bulk acts that somebody has left behind."""
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ferryman.queue.contract import Backend
+    from ferryman.service.look import Look
 
 # Named, so that a check which the store refuses is known by its name; None: nothing to say.
 CHECKS: Final[Mapping[str, Callable[[Chart], Finding | None]]] = {
@@ -43,14 +44,15 @@ def examine_url(url: str, *, deep: bool = False) -> Sequence[Finding]:
         return examine(backend, deep=deep)
 
 
-def examine(backend: Backend, *, deep: bool = False) -> Sequence[Finding]:
+def examine(backend: Backend, *, deep: bool = False, look: Look | None = None) -> Sequence[Finding]:
     """Every check in order, then the backend's own probes. `deep` allows what may take minutes.
 
-    Nothing is changed but a cell that is written and deleted again.
+    `look` is one that is shared with others. Nothing is changed but a cell that is written and
+    deleted again.
     """
     started = time.perf_counter()
     try:
-        seen = Insights(backend).overview()
+        seen = Insights(backend, look=look).overview()
     except BackendError as error:
         # The probes may know why: a full disk, a damaged file.
         return [_refused("store", error), *_probes(backend, deep)]

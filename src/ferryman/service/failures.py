@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ferryman.service.insights import Insights
 
 MOST_GROUPS: Final = 100
+BUDGET: Final = 0.2
+"""Seconds after which no further jobs are looked at: a page that people open waits for them."""
+LOOK: Final = 1_000
+"""Jobs that are looked at in one go: a page that stays open asks again and again."""
 
 # What differs between two cases of one error: numbers, ids, quoted values, addresses, paths.
 _VARYING: Final = re.compile(
@@ -71,7 +75,8 @@ def failures(backend: Backend, insights: Insights, since: float | None = None) -
     recent = "" if since is None else f" finished:<{since:.3f}s"
     groups: dict[str, FailureGroup] = {}
     scanned = 0
-    for jobs, timely in Search(backend).walk(insights.filter(f"state:failed{recent}")):
+    where = insights.filter(f"state:failed{recent}")
+    for jobs, timely in Search(backend).walk(where, BUDGET, LOOK):
         for job in jobs:
             scanned += 1
             print_ = fingerprint(job)

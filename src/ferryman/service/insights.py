@@ -15,9 +15,8 @@ from ferryman.job import State
 from ferryman.queue.diagnosis import Quarantining
 from ferryman.service.history import MOST_HOURS, history
 from ferryman.service.limits import BreakerRow, PermitRow, RateRow
+from ferryman.service.look import Look
 from ferryman.service.search import Counted, Search
-from ferryman.service.workers import WorkerRow
-from ferryman.worker.upkeep import WORKER_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from ferryman.queue.diagnosis import Trouble
     from ferryman.service.history import Bucket
     from ferryman.service.search import Found
+    from ferryman.service.workers import WorkerRow
 
 MAX_PAGE: Final = 1_000
 
@@ -63,15 +63,21 @@ class Overview:
 
 
 class Insights:
-    """Questions to one store; nothing here changes it. `only` confines them to some queues."""
+    """Questions to one store; nothing here changes it.
 
-    def __init__(self, backend: Backend, only: Collection[str] | None = None) -> None:
+    `only` confines them to some queues. `look` is one that is shared with others.
+    """
+
+    def __init__(
+        self, backend: Backend, only: Collection[str] | None = None, look: Look | None = None
+    ) -> None:
         self._backend = backend
+        self._look = Look(backend) if look is None else look
         self._only = None if only is None else frozenset(only)
 
     def overview(self) -> Overview:
         """Counts of every queue, and the workers."""
-        snapshot = self._backend.snapshot()
+        snapshot = self._look.snapshot()
         capabilities = self._backend.capabilities
         troubles = self._backend.troubles() if isinstance(self._backend, Quarantining) else ()
         return Overview(
@@ -84,7 +90,7 @@ class Insights:
 
     def queues(self) -> Sequence[QueueCounts]:
         """Counts of every queue that has jobs or is paused, by name."""
-        return self._sorted(self._backend.snapshot().queues)
+        return self._sorted(self._look.snapshot().queues)
 
     def queue(self, name: str) -> QueueCounts:
         """Counts of one queue; `QueueNotFound` if it has no jobs and is not paused."""
@@ -112,17 +118,19 @@ class Insights:
         check_page(limit)
         return Search(self._backend).find(self.filter(where), limit=limit, after=after)
 
-    def counts(self, where: str = "") -> Counted:
-        """Jobs that match by state: exact where only queues are named, else within a budget."""
-        terms = Filter.parse(where).terms
-        if any(term.field != "queue" or term.negated for term in terms):
-            return Search(self._backend).count(self.filter(where))
-        chosen = [
-            counts for counts in self.queues() if all(counts.queue in term.values for term in terms)
-        ]
-        return Counted(
-            {state: sum(counts.states.get(state, 0) for counts in chosen) for state in State}
-        )
+    def counts(self, where: str = "", *, patient: bool = False) -> Counted:
+        """Jobs that match by state: exact by queue and state, else within a budget.
+
+        `patient` is for those who wait for it: it counts further.
+        """
+        parsed = self.filter(where)
+        if any(term.field not in ("queue", "state") for term in parsed.terms):
+            return Search(self._backend).count(parsed, patient=patient)
+        states = dict.fromkeys(State, 0)
+        for counts in self.queues():
+            for state, n in counts.states.items():
+                states[state] += n if _of_line(parsed, counts.queue, state) else 0
+        return Counted(states)
 
     def filter(self, where: str) -> Filter:
         """The filter text, confined to what may be seen here."""
@@ -154,8 +162,7 @@ class Insights:
             raise Unsupported(
                 f"{capabilities.backend} keeps no rows about workers: look at their own logs"
             )
-        now = self._backend.clock.now()
-        rows = [WorkerRow.read(cell, now) for cell in self._backend.read_cells(WORKER_CELLS)]
+        rows = self._look.workers()
         return [row for row in rows if self._only is None or self._only & row.queues.keys()]
 
     @property
@@ -212,3 +219,9 @@ def check_page(limit: int) -> None:
     """Refuse pages of no or of too many rows."""
     if not 1 <= limit <= MAX_PAGE:
         raise InvalidFilter(f"limit: must be from 1 to {MAX_PAGE:,}, got {limit}")
+
+
+def _of_line(where: Filter, queue: str, state: State) -> bool:
+    """Whether a filter of queues and states alone matches the jobs of these two."""
+    have = {"queue": queue, "state": state}
+    return all((have[term.field] in term.values) is not term.negated for term in where.terms)

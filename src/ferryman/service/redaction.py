@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 from ferryman.telemetry.escape import without_credentials
@@ -36,6 +37,8 @@ _CONDITION: Final = re.compile(
     r"""\b((?:payload|meta)\.[\w.\-]+):((?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s",]+)"""
     r"""(?:,(?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s",]+))*)"""
 )
+# No name can stand before a value here, no scheme before a credential.
+_HARMLESS: Final = re.compile(r"[^\s:=]*")
 _WHOLE: Final = frozenset({"auth", "pass", "pwd", "jwt", "otp", "pin", "cvv", "bearer"})
 
 
@@ -53,6 +56,8 @@ def redacted(value: Any) -> Any:
 
 def redacted_text(text: str) -> str:
     """Free text, such as an error's: no passwords of URLs, `password=…` or `Bearer …`."""
+    if _HARMLESS.fullmatch(text):
+        return text
     text = _BEARER.sub(rf"\1 {HIDDEN}", without_credentials(text))
     return _ASSIGNED.sub(_hide_assigned, text)
 
@@ -72,10 +77,17 @@ def _hide_value(condition: re.Match[str]) -> str:
 
 
 def _looks_secret(key: str, value: Any) -> bool:
+    secret = _says(key)
+    # `max_tokens: 800` is a number that people need to see; `tokens: ["…"]` is not.
+    return not isinstance(value, int | float) if secret is None else secret
+
+
+@lru_cache(maxsize=4_096)
+def _says(key: str) -> bool | None:
+    """Whether a name is that of a secret; None: it depends on the value. Names come again."""
     letters = re.sub(r"[^a-z]", "", key.lower())
     if letters in _WHOLE or any(word in letters for word in _ANYWHERE):
         return True
     if letters.endswith("token"):
         return True
-    # `max_tokens: 800` is a number that people need to see; `tokens: ["…"]` is not.
-    return "token" in letters and not isinstance(value, int | float)
+    return None if "token" in letters else False

@@ -6,22 +6,30 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ferryman.filter import Filter
+from ferryman.filter import AGES, NUMBERS, Filter
+from ferryman.job import TERMINAL, State
+from ferryman.queue.counting import Counting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ferryman.job import Job, State
+    from ferryman.job import Job
     from ferryman.queue.answers import Page
     from ferryman.queue.contract import Backend
 
-BUDGET: Final = 2.0
+BUDGET: Final = 1.8
 """Seconds after which no further part of the store is looked at."""
+COUNT_BUDGET: Final = 0.2
+"""The same for counts: they stand beside lists, and people wait for both."""
+MOST_COUNTED: Final = 10_000
+"""Jobs of a state after which a count says that there are more."""
 LOOK: Final = 500
 """Jobs that are looked at in one go."""
 
-# The store would test these on every job of a scan that cannot be broken off.
-_UNINDEXED: Final = frozenset({"payload", "error", "text"})
+# A store would test these on every job of a scan that cannot be broken off.
+_UNINDEXED: Final = frozenset({"payload", "error", "text", "worker", "tenant"}) | NUMBERS | AGES
+# So few jobs share one of these that all of them can be looked at.
+_KEYS: Final = frozenset({"id", "key", "correlation_id", "meta"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +63,13 @@ class Search:
 
     def find(self, where: Filter, *, limit: int, after: str | None = None) -> Found:
         """At most `limit` jobs; what the store cannot look up is tested here, job by job."""
-        rough = Filter(tuple(term for term in where.terms if term.field not in _UNINDEXED))
+        rough = _rough(where)
         if rough == where:
             page = self._backend.list(where, limit=limit, after=after)
             return Found(page.jobs, page.next)
         found: list[Job] = []
         scanned = 0
-        for start, page, timely in self._pages(rough, after):
+        for start, page, timely in self._pages(rough, after, BUDGET):
             now = self._backend.clock.now()
             for place, job in enumerate(page.jobs, 1):
                 if where.matches(job, now):
@@ -75,16 +83,23 @@ class Search:
                 return Found(found, page.next, scanned, complete=page.next is None)
         return Found(found, None, scanned)
 
-    def walk(self, where: Filter) -> Iterator[tuple[Sequence[Job], bool]]:
-        """All matches in parts, each with whether the time allows another one."""
-        for _, page, timely in self._pages(where, None):
+    def walk(
+        self, where: Filter, budget: float = BUDGET, look: int = LOOK
+    ) -> Iterator[tuple[Sequence[Job], bool]]:
+        """All matches in parts of `look`, each with whether the time allows another one."""
+        for _, page, timely in self._pages(where, None, budget, look):
             yield page.jobs, timely or page.next is None
 
-    def count(self, where: Filter) -> Counted:
-        """How many jobs match, by state."""
+    def count(self, where: Filter, *, patient: bool = False) -> Counted:
+        """How many jobs match, by state; `patient` counts further before it says `more`."""
+        if isinstance(self._backend, Counting):
+            most = 10 * MOST_COUNTED if patient else MOST_COUNTED
+            counted = self._backend.count(where, most)
+            if counted is not None:
+                return Counted(counted, more=most in counted.values())
         states: dict[State, int] = {}
-        rough = Filter(tuple(term for term in where.terms if term.field not in _UNINDEXED))
-        for jobs, timely in self.walk(rough):
+        rough = _rough(where)
+        for jobs, timely in self.walk(rough, BUDGET if patient else COUNT_BUDGET):
             now = self._backend.clock.now()
             for job in jobs:
                 if rough == where or where.matches(job, now):
@@ -93,11 +108,13 @@ class Search:
                 return Counted(states, more=True)
         return Counted(states)
 
-    def _pages(self, where: Filter, after: str | None) -> Iterator[tuple[str | None, Page, bool]]:
+    def _pages(
+        self, where: Filter, after: str | None, budget: float, look: int | None = None
+    ) -> Iterator[tuple[str | None, Page, bool]]:
         """Pages with where they begin, until the end or the end of the time."""
-        deadline = self._monotonic() + BUDGET
+        deadline = self._monotonic() + budget
         while True:
-            page = self._backend.list(where, limit=LOOK, after=after)
+            page = self._backend.list(where, limit=look or LOOK, after=after)
             timely = self._monotonic() < deadline
             yield after, page, timely
             if page.next is None or not timely:
@@ -117,3 +134,24 @@ class Search:
             if again.next is None or again.jobs[-1].id in seen:
                 return again.next
         return start
+
+
+def _rough(where: Filter) -> Filter:
+    """What of a filter a store finds by its indexes; the rest is tested job by job."""
+    if any(term.field in _KEYS and not term.negated for term in where.terms):
+        left = frozenset({"payload", "error", "text"})
+    elif _ended_badly(where):
+        left = _UNINDEXED - AGES
+    else:
+        left = _UNINDEXED
+    return Filter(tuple(term for term in where.terms if term.field not in left))
+
+
+def _ended_badly(where: Filter) -> bool:
+    """Whether only failed or cancelled jobs match: they are few enough to be found by age."""
+    return any(
+        term.field == "state"
+        and not term.negated
+        and set(term.values) <= TERMINAL - {State.COMPLETED}
+        for term in where.terms
+    )

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from ferryman.errors import BackendError
 from ferryman.service import presentation
-from ferryman.service.insights import Insights, Overview
+from ferryman.service.insights import Overview
 from ferryman.telemetry.escape import without_credentials
 from ferryman.web.problems import Problem
 
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 
     from ferryman.queue.answers import QueueCounts
     from ferryman.queue.contract import Backend
+    from ferryman.service.look import Look
     from ferryman.service.workers import WorkerRow
 
-EVERY: Final = 0.75
+EVERY: Final = 1.2
 """Seconds between two looks: one question to the store each."""
-WORKERS_EVERY: Final = 6
+SHARE: Final = 0.2
+"""Of the time, at most so much is spent looking: a store that takes long is asked less often."""
+WORKERS_EVERY: Final = 10
 """Looks between two questions about the workers."""
 HEARTBEAT: Final = 15.0
 """Seconds after which a silent stream says that it lives."""
@@ -47,9 +50,9 @@ class Change:
 class Feed:
     """Looks at the store while somebody listens. Belongs to the event loop of its server."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, look: Look) -> None:
         self._backend = backend
-        self._insights = Insights(backend)
+        self._shared = look
         # Numbers of another life of the server mean nothing to this one.
         self._life = secrets.token_hex(4)
         self._changes: deque[Change] = deque(maxlen=REMEMBERED)
@@ -126,12 +129,14 @@ class Feed:
 
     def _enter(self) -> None:
         self._listeners += 1
+        self._shared.watched = True
         if self._looking is None or self._looking.done():
             self._loop = asyncio.get_running_loop()
             self._looking = self._loop.create_task(self._look_on())
 
     def _leave(self) -> None:
         self._listeners -= 1
+        self._shared.watched = self._listeners > 0
         if self._listeners == 0 and self._looking is not None:
             self._looking.cancel()
 
@@ -145,14 +150,14 @@ class Feed:
                 self._tell()
             turn += 1
             took = self._backend.clock.monotonic() - started
-            await asyncio.sleep(max(EVERY - took, EVERY / 3))
+            await asyncio.sleep(max(EVERY - took, took / SHARE - took))
 
     def _look(self, turn: int) -> Change | None:
         last = self._changes[-1] if self._changes else Change(0, frozenset(), None)
         try:
-            snapshot = self._backend.snapshot()
-            if self._insights.knows_workers and turn % WORKERS_EVERY == 0:
-                self._workers = self._insights.workers()
+            snapshot = self._shared.renew()
+            if self._backend.capabilities.cells and turn % WORKERS_EVERY == 0:
+                self._workers = self._shared.renew_workers()
         except BackendError as error:
             outage = without_credentials(str(error))
             same = last.outage is not None

@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from ferryman.errors import BackendError
+from ferryman.web.access.door import SAFE
 from ferryman.web.access.rules import RULES
 from ferryman.web.problems import LOGGER, problem_of
 from ferryman.web.site import Site, Visit
@@ -40,13 +41,19 @@ class Guarded(APIRoute):
             site: Site = request.app.state.site
             request_id: str = request.scope.get("ferryman.request_id", "")
             try:
-                visitor = await run_in_threadpool(site.door.enter, request, self.rule)
+                visitor = site.door.recall(request, self.rule)
+                if visitor is None:
+                    visitor = await run_in_threadpool(site.door.look_up, request)
+                site.door.admit(visitor, request, self.rule)
                 request.state.visit = visit = Visit(
                     site, visitor, request_id, request.scope.get("root_path", "")
                 )
                 response = await answer(request)
             except Exception as error:
                 return problem_of(error, request_id).answer()
+            finally:
+                if request.method not in SAFE:
+                    site.look.forget()
             if self.rule.act and response.status_code < 400:
                 await run_in_threadpool(_note, visit, self.rule.act)
             return response

@@ -10,6 +10,7 @@ from ferryman.service.audit import Audit
 from ferryman.service.bulk_runner import BulkRunner
 from ferryman.service.control import Control
 from ferryman.service.insights import Insights
+from ferryman.service.look import Look
 from ferryman.service.push_quota import PushQuota, Spending
 from ferryman.web.access.door import Door, check_role
 from ferryman.web.exposition import Exposition
@@ -49,7 +50,8 @@ class Site:
         self.door = Door(backend, token, rate=rate, burst=int(rate * 3))
         self.audit = Audit(backend)
         self.bulk = BulkRunner(backend, self.audit)
-        self.feed = Feed(backend)
+        self.look = Look(backend)
+        self.feed = Feed(backend, self.look)
 
     def close(self) -> None:
         """Send the listeners away and end bulk acts after the part that is under way."""
@@ -76,7 +78,7 @@ class Visit:
 
     @property
     def insights(self) -> Insights:
-        return Insights(self.site.backend, self.visitor.queues)
+        return Insights(self.site.backend, self.visitor.queues, self.site.look)
 
     @property
     def control(self) -> Control:

@@ -198,6 +198,9 @@ class PostgresqlBackend:
     def list(self, where: Filter, *, limit: int = 50, after: str | None = None) -> Page:
         return browse.list_jobs(self._database, where, limit, after)
 
+    def count(self, where: Filter, most: int) -> Mapping[State, int] | None:
+        return browse.count(self._database, where, most)
+
     def snapshot(self) -> Snapshot:
         return browse.snapshot(self._database)
 

@@ -6,13 +6,17 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from ferryman.backends.postgresql import named
 from ferryman.backends.postgresql.narrow import narrow, places
 from ferryman.backends.postgresql.transaction import can_exist
+from ferryman.backends.sql.named import CLOSE, MANY, by_key, by_name, ended_badly
 from ferryman.backends.sql.rows import SEQ, STATES, job_of
 from ferryman.errors import InvalidFilter
 from ferryman.queue.answers import Page, QueueCounts, Snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ferryman.backends.postgresql.connection import Database
     from ferryman.filter import Filter
     from ferryman.job import Job, State
@@ -39,14 +43,91 @@ def list_jobs(database: Database, query: Filter, limit: int, after: str | None) 
     The database narrows the jobs down, `Filter.matches` decides: so every backend answers alike.
     """
     now = database.clock.now()
+    before = _seq(after)
+    tables = places(query)
+    if not tables:
+        return Page(())
+    if (seqs := _ended_badly(database, query, now, before)) is not None:
+        return _of_these(database, query, now, limit, seqs)
+    if by_key(query):
+        return _walked(database, query, now, limit, (before, 0), order="seq + 0")
+    if by_name(query) and (page := _named(database, query, now, limit, before)) is not None:
+        return page
+    low = _newest(database, tables, before) + 1 - CLOSE
+    page = _walked(database, query, now, limit, (before, low))
+    if page.next is not None or low <= 0:
+        return page
+    return _walked(database, query, now, limit, (before, 0))
+
+
+def count(database: Database, query: Filter, most: int) -> Mapping[State, int] | None:
+    """Matches by state up to `most` each, if the indexes tell; None if not."""
+    return named.counts(database, query, most) if by_name(query) else None
+
+
+def _ended_badly(
+    database: Database, query: Filter, now: float, before: int
+) -> Sequence[int] | None:
+    """Where the jobs stand that failed or were cancelled lately, newest first, if only those match.
+
+    Of too many, None: a walk finds enough of them for a page.
+    """
+    asked = ended_badly(query)
+    if asked is None:
+        return None
+    states, age = asked
+    # A little more than asked for: the filter itself decides at the edge.
+    values = {"states": states, "since": now - age - 1.0, "limit": MANY + 1}
+    seqs = [seq for (seq,) in database.read_planned(database.sql["ended_badly"], values)]
+    return None if len(seqs) > MANY else sorted((s for s in seqs if s < before), reverse=True)
+
+
+def _of_these(
+    database: Database, query: Filter, now: float, limit: int, seqs: Sequence[int]
+) -> Page:
+    """A page of the matches among jobs in the order of `seqs`; no more are read than needed."""
+    found: list[Job] = []
+    for start in range(0, len(seqs), limit + 1):
+        rows = database.read("these", {"seqs": list(seqs[start : start + limit + 1])})
+        found += [job for job in map(job_of, rows) if query.matches(job, now)]
+        if len(found) > limit:
+            break
+    return Page(tuple(found[:limit]), str(found[limit - 1].seq) if len(found) > limit else None)
+
+
+def _named(database: Database, query: Filter, now: float, limit: int, before: int) -> Page | None:
+    seqs = named.newest(database, query, before, limit + 1)
+    if seqs is None:
+        return None
+    jobs = map(job_of, database.read("these", {"seqs": seqs[:limit]}))
+    # One that has moved on since it was found is no match any more.
+    matching = tuple(job for job in jobs if query.matches(job, now))
+    return Page(matching, str(seqs[limit - 1]) if len(seqs) > limit else None)
+
+
+def _walked(
+    database: Database,
+    query: Filter,
+    now: float,
+    limit: int,
+    between: tuple[int, int],
+    *,
+    order: str = "seq",
+) -> Page:
+    """A page of the jobs between two places in push order, looked at from the newest on.
+
+    With `order` spelt so that the primary key is of no use, few are found by another index and
+    sorted: the walk to them may lead past all others.
+    """
     where, values, decided = narrow(query, now)
     tables = places(query)
     statement = database.sql[f"list_{'_and_'.join(tables)}"].replace("{where}", where)
+    statement = statement.replace("{order}", order)
     chunk = limit + 1 if decided else max(limit + 1, _LOOK)
     found: list[Job] = []
-    seq = _seq(after)
-    while tables and len(found) <= limit:
-        rows = database.read_text(statement, [*values, seq, chunk] * len(tables))[:chunk]
+    seq, low = between
+    while len(found) <= limit:
+        rows = database.read_planned(statement, [*values, seq, low, chunk] * len(tables))[:chunk]
         jobs = map(job_of, rows)
         found += jobs if decided else (job for job in jobs if query.matches(job, now))
         if len(rows) < chunk:
@@ -54,6 +135,11 @@ def list_jobs(database: Database, query: Filter, limit: int, after: str | None) 
         seq = rows[-1][SEQ]
     more = str(found[limit - 1].seq) if len(found) > limit else None
     return Page(tuple(found[:limit]), more)
+
+
+def _newest(database: Database, tables: Sequence[str], before: int) -> int:
+    [(jobs, history)] = database.read("newest_before", {"before": before})
+    return max(int({"jobs": jobs, "history": history}[table]) for table in tables)
 
 
 def snapshot(database: Database) -> Snapshot:

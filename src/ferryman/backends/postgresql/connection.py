@@ -77,6 +77,13 @@ class Database:
         # A standby ends a statement, too, that collides with what it has to repeat.
         return self._again(lambda: self._run(statement, values, writing=False))
 
+    def read_planned(self, statement: str, values: Values) -> Sequence[Row]:
+        """The same, planned for these very values: what is rare among them decides by which index.
+
+        A plan that is kept would have to suit any values.
+        """
+        return self._again(lambda: self._run(statement, values, writing=False, prepare=False))
+
     def write(self, name: str, values: Values = ()) -> Sequence[Row]:
         """The answer of one statement that is a transaction by itself."""
         return self._again(lambda: self._run(self.sql[name], values, writing=True))
@@ -230,10 +237,12 @@ class Database:
             self.clock.hear(moment)
         connection.prepare_if_direct(process)
 
-    def _run(self, statement: str, values: Values, *, writing: bool) -> Sequence[Row]:
+    def _run(
+        self, statement: str, values: Values, *, writing: bool, prepare: bool | None = None
+    ) -> Sequence[Row]:
         connection = self._take()
         try:
-            return connection.ask(statement, values)
+            return connection.ask(statement, values, prepare=prepare)
         except psycopg.Error as error:
             _drop_if_read_only(error, connection)
             if is_collision(error):

@@ -53,12 +53,19 @@ class PatientConnection(psycopg.Connection[Row]):
             self.pgconn.finish()
             raise psycopg.OperationalError(f"no answer within {self.patience:g} s") from error
 
-    def ask(self, statement: str, values: Sequence[Any] | Mapping[str, Any]) -> Sequence[Row]:
+    def ask(
+        self,
+        statement: str,
+        values: Sequence[Any] | Mapping[str, Any],
+        *,
+        prepare: bool | None = None,
+    ) -> Sequence[Row]:
         """The answer of one statement, by a cursor that is kept: to make one takes a fifth of it.
 
         In binary, because to write and read numbers as text takes longer than to find them.
+        `prepare` False has it planned for these very values.
         """
-        return self._cursor.execute(statement, values).fetchall()
+        return self._cursor.execute(statement, values, prepare=prepare).fetchall()
 
     def prepare_if_direct(self, process: int) -> None:
         """Prepare what is run, if the server's process that answers is the one that greeted us.

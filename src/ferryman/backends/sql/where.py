@@ -18,7 +18,7 @@ Clause = tuple[str, list[Any]]
 
 _SEARCHED = ("id", "task", "key", "correlation_id", "error")
 # So few jobs share one of these that their index is worth a sort.
-_RARE = ("id", "key")
+_RARE = ("id", "key", "correlation_id")
 _NOTHING: Clause = ("FALSE", [])
 
 

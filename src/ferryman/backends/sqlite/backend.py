@@ -174,6 +174,10 @@ class SqliteBackend:
         with self._database.reading() as connection:
             return browse.list_jobs(connection, where, self._clock.now(), limit, after)
 
+    def count(self, where: Filter, most: int) -> Mapping[State, int] | None:
+        with self._database.reading() as connection:
+            return browse.count(connection, where, most)
+
     def snapshot(self) -> Snapshot:
         with self._database.reading() as connection:
             return browse.snapshot(connection, self._clock.now())

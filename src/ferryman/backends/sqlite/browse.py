@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from ferryman.backends.sql.named import CLOSE, by_key, by_name
 from ferryman.backends.sql.rows import SEQ, STATES, job_of
 from ferryman.backends.sql.where import where
+from ferryman.backends.sqlite import named
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.filtering import DIALECT
-from ferryman.backends.sqlite.narrow import narrow
+from ferryman.backends.sqlite.narrow import narrow, recent
 from ferryman.backends.sqlite.transaction import SQL
 from ferryman.errors import InvalidFilter
 from ferryman.job import State
@@ -17,6 +20,7 @@ from ferryman.queue.answers import Page, QueueCounts, Snapshot
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Mapping, Sequence
 
     from ferryman.filter import Filter
     from ferryman.job import Job
@@ -41,11 +45,14 @@ def list_jobs(
     connection: sqlite3.Connection, query: Filter, now: float, limit: int, after: str | None
 ) -> Page:
     """One page; its `next` is the seq of its last job, after which the next page goes on."""
-    text, values = where(query, now, DIALECT)
-    statement = SQL["list"].replace("{where}", text).replace("{narrow}", narrow(connection, query))
-    rows = connection.execute(statement, [*values, _seq(after), limit + 1]).fetchall()
+    rows = _rows(connection, query, now, _seq(after), limit + 1)
     more = str(rows[limit - 1][SEQ]) if len(rows) > limit else None
     return Page(tuple(map(job_of, rows[:limit])), more)
+
+
+def count(connection: sqlite3.Connection, query: Filter, most: int) -> Mapping[State, int] | None:
+    """Matches by state up to `most` each, if the indexes tell; None if not."""
+    return named.counts(connection, query, most) if by_name(query) else None
 
 
 def snapshot(connection: sqlite3.Connection, now: float) -> Snapshot:
@@ -71,6 +78,46 @@ def snapshot(connection: sqlite3.Connection, now: float) -> Snapshot:
             for queue in sorted(paused | states.keys())
         },
     )
+
+
+def _rows(
+    connection: sqlite3.Connection, query: Filter, now: float, before: int, limit: int
+) -> Sequence[Sequence[Any]]:
+    text, values = where(query, now, DIALECT)
+    statement = SQL["list"].replace("{where}", text)
+    if (seqs := recent(connection, query, now, before)) is not None:
+        return _of_these(connection, statement, values, seqs, limit)
+    if by_name(query) and (seqs := named.newest(connection, query, before, limit)) is not None:
+        return connection.execute(SQL["these"], {"seqs": json.dumps(seqs)}).fetchall()
+    if not by_key(query):
+        # Among the newest jobs first: most pages are full by then.
+        [last] = connection.execute(SQL["newest"]).fetchone()
+        low = min(before, last + 1) - CLOSE
+        close = statement.replace("{narrow}", "TRUE")
+        rows = connection.execute(close, [*values, before, low, limit]).fetchall()
+        if len(rows) == limit or low <= 0:
+            return rows
+    narrowed = statement.replace("{narrow}", narrow(connection, query))
+    return connection.execute(narrowed, [*values, before, 0, limit]).fetchall()
+
+
+def _of_these(
+    connection: sqlite3.Connection,
+    statement: str,
+    values: Sequence[Any],
+    seqs: Sequence[int],
+    limit: int,
+) -> Sequence[Sequence[Any]]:
+    """Those that match among jobs in the order of `seqs`; no more are read than it takes."""
+    chosen = statement.replace("{narrow}", "seq IN (SELECT value FROM json_each(?))")
+    rows: list[Sequence[Any]] = []
+    for start in range(0, len(seqs), limit):
+        these = json.dumps(seqs[start : start + limit])
+        left = limit - len(rows)
+        rows += connection.execute(chosen, [these, *values, _BEYOND, 0, left]).fetchall()
+        if len(rows) == limit:
+            break
+    return rows
 
 
 def _oldest_ready(connection: sqlite3.Connection, queue: str, now: float) -> float | None:

@@ -1,4 +1,4 @@
-"""One process's connections to a database file: a writer, a reader and a watcher."""
+"""One process's connections to a database file: a writer, some readers and a watcher."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ _FIRST_PAUSE: Final = 0.000_2
 _LONGEST_PAUSE: Final = 0.004
 _READ_MS: Final = 10
 _CACHE_KIB: Final = 16_384
+# Opened when the ones before are in use: only servers need more than one.
+_READERS: Final = 4
 # A long read may let the log grow; it is cut back to this afterwards.
 _LOG_BYTES: Final = 64 << 20
 
 
 class Database:
-    """The file, opened at most three times: readers never wait for writers, nor for `wait`.
+    """The file, opened a few times: readers never wait for writers, nor for `wait`.
 
     Each connection serves one thread at a time. No transaction stays open between calls.
     """
@@ -49,7 +51,7 @@ class Database:
         self._file: tuple[int, int] | None = None
         self._location = location
         self._writer = _Handle(self, busy_ms=0)
-        self._reader = _Handle(self)
+        self._readers = tuple(_Handle(self) for _ in range(_READERS))
         self._watcher = _Handle(self)
         self._closed = False
         forks.watch(self)
@@ -66,12 +68,19 @@ class Database:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One consistent view of the store."""
         self.check_file()
-        with self._reader as connection:
+        with self._free_reader() as connection:
             connection.execute("BEGIN")
             try:
                 yield connection
             finally:
                 _roll_back(connection)
+
+    def _free_reader(self) -> _Handle:
+        """One that nobody uses, as far as can be seen: a long read must not hold up the others."""
+        for reader in self._readers:
+            if not reader.lock.locked():
+                return reader
+        return random.choice(self._readers)  # noqa: S311
 
     def peeking(self) -> AbstractContextManager[sqlite3.Connection]:
         """The writer without a transaction: single reads that decide whether one is worth it."""
@@ -85,20 +94,20 @@ class Database:
     def close(self) -> None:
         """Close every connection and wake whoever waits; later calls are refused."""
         self._closed = True
-        for handle in (self._writer, self._reader, self._watcher):
+        for handle in (self._writer, *self._readers, self._watcher):
             with handle.lock:
                 handle.drop()
         self.bell.ring()
 
     def before_fork(self) -> None:
-        for handle in (self._writer, self._reader, self._watcher):
+        for handle in (self._writer, *self._readers, self._watcher):
             handle.lock.acquire()
             handle.drop()
         self.bell.lock.acquire()
 
     def after_fork(self) -> None:
         self.bell.lock.release()
-        for handle in (self._writer, self._reader, self._watcher):
+        for handle in (self._writer, *self._readers, self._watcher):
             handle.lock.release()
 
     @property

@@ -6,7 +6,7 @@ import secrets
 import threading
 from hmac import compare_digest
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
 from ferryman.service.api_keys import ApiKeys, digest
@@ -24,11 +24,15 @@ if TYPE_CHECKING:
     from ferryman.web.access.rules import Rule
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-REMEMBERED: Final = 0.5
+REMEMBERED: Final = 0.9
 """Seconds for which a credential is not looked up again: a revoked key works on for so long."""
 CSRF_HEADER: Final = "x-csrf-token"
 
 _MOST_REMEMBERED: Final = 1_000
+
+
+# Its kind, and the secret.
+Credential = tuple[Literal["key", "session"], str]
 
 
 class Door:
@@ -55,18 +59,21 @@ class Door:
             self._invitations.add(digest(token))
         return token
 
-    def enter(self, request: Request, rule: Rule) -> Visitor:
-        """Who asks, or a `Problem`: 401, 403 or 429. May ask the store."""
-        address = request.client.host if request.client else "unknown"
-        _slow_down(self._by_address.take(address))
+    def recall(self, request: Request, rule: Rule) -> Visitor | None:
+        """Who asks, as far as that is known without the store; a `Problem`: 429."""
+        _slow_down(self._by_address.take(_address(request)))
         if rule.role is None:
-            if request.method not in SAFE:
-                _check_origin(request)
             return NOBODY
-        visitor = self._known(request)
+        credential = _credential(request)
+        return None if credential is None else self._recalled(credential)[1]
+
+    def look_up(self, request: Request) -> Visitor:
+        """Who asks, by what the store says, or a `Problem`: 401, 429."""
+        credential = _credential(request)
+        visitor = None if credential is None else self._found(credential)
         if visitor is None:
             if "authorization" in request.headers or COOKIE in request.cookies:
-                self._failed(address)
+                self._failed(_address(request))
             raise Problem(
                 401,
                 "unauthenticated",
@@ -74,6 +81,14 @@ class Door:
                 hint="send Authorization: Bearer fm_…; `ferryman keys create` makes a key",
                 headers={"WWW-Authenticate": "Bearer"},
             )
+        return visitor
+
+    def admit(self, visitor: Visitor, request: Request, rule: Rule) -> None:
+        """Refuse what this visitor may not do with a `Problem`: 403 or 429."""
+        if rule.role is None:
+            if request.method not in SAFE:
+                _check_origin(request)
+            return
         _slow_down(self._by_visitor.take(visitor.key_id or visitor.name))
         if visitor.key_id is not None and visitor.rate is not None:
             _slow_down(self._by_key.take(visitor.key_id, visitor.rate), visitor.rate)
@@ -85,14 +100,13 @@ class Door:
             raise Problem(
                 403, "out_of_reach", "this key is confined to its queues, and this is about all"
             )
-        return visitor
 
     def exchange(self, token: str, address: str) -> str:
         """A session for a token of any kind; its secret. A `Problem` if the token is unknown."""
         with self._lock:
             invited = digest(token) in self._invitations
             self._invitations.discard(digest(token))
-        visitor = Visitor("local", Role.ADMIN) if invited else self._bearer(token)
+        visitor = Visitor("local", Role.ADMIN) if invited else self._found(("key", token))
         if visitor is None:
             self._failed(address)
             raise Problem(
@@ -108,32 +122,29 @@ class Door:
         if visitor.session is not None:
             self.sessions.close(visitor.session)
             with self._lock:
-                self._remembered.pop(digest(f"session:{visitor.session}"), None)
+                self._remembered.pop(_name(("session", visitor.session)), None)
 
     def _failed(self, address: str) -> None:
         # Only after the credential was found wrong: others at the same address have right ones.
         _slow_down(self._failures.take(address))
 
-    def _known(self, request: Request) -> Visitor | None:
-        header = request.headers.get("authorization")
-        if header is not None:
-            scheme, _, token = header.partition(" ")
-            return self._bearer(token.strip()) if scheme.lower() == "bearer" else None
-        secret = request.cookies.get(COOKIE)
-        return None if secret is None else self._remember(f"session:{secret}", secret)
-
-    def _bearer(self, token: str) -> Visitor | None:
-        if self._token is not None and compare_digest(self._token, digest(token)):
-            return Visitor("token", Role.ADMIN)
-        return self._remember(f"key:{token}", token)
-
-    def _remember(self, name: str, secret: str) -> Visitor | None:
-        known, now = digest(name), self._monotonic()
+    def _recalled(self, credential: Credential) -> tuple[bool, Visitor | None]:
+        """Whether it is known whose this is, and that one: None for a wrong credential."""
+        kind, secret = credential
+        fixed = kind == "key" and self._token is not None
+        if fixed and compare_digest(self._token or "", digest(secret)):
+            return True, Visitor("token", Role.ADMIN)
         with self._lock:
-            until, visitor = self._remembered.get(known, (0.0, None))
-        if until > now:
+            until, visitor = self._remembered.get(_name(credential), (0.0, None))
+        known = until > self._monotonic()
+        return known, visitor if known else None
+
+    def _found(self, credential: Credential) -> Visitor | None:
+        known, visitor = self._recalled(credential)
+        if known:
             return visitor
-        if name.startswith("session:"):
+        (kind, secret), now = credential, self._monotonic()
+        if kind == "session":
             visitor = self.sessions.find(secret)
         else:
             key = self.keys.find(secret)
@@ -143,8 +154,26 @@ class Door:
         with self._lock:
             if len(self._remembered) >= _MOST_REMEMBERED:
                 self._remembered.clear()
-            self._remembered[known] = (now + REMEMBERED, visitor)
+            self._remembered[_name(credential)] = (now + REMEMBERED, visitor)
         return visitor
+
+
+def _credential(request: Request) -> Credential | None:
+    header = request.headers.get("authorization")
+    if header is not None:
+        scheme, _, token = header.partition(" ")
+        return ("key", token.strip()) if scheme.lower() == "bearer" else None
+    secret = request.cookies.get(COOKIE)
+    return None if secret is None else ("session", secret)
+
+
+def _name(credential: Credential) -> str:
+    """What a credential is remembered by: nobody can find it in the memory of this process."""
+    return digest(":".join(credential))
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else "unknown"
 
 
 def check_role(visitor: Visitor, needed: Role) -> None:

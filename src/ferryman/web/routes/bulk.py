@@ -66,7 +66,7 @@ def preview(here: Here, wanted: Wanted) -> Json:
     """
     if not wanted.where.strip():
         raise InvalidFilter("an empty filter would match every job: name at least one condition")
-    found = here.insights.counts(wanted.where)
+    found = here.insights.counts(wanted.where, patient=True)
     allowed = 0
     for state, count in found.states.items():
         try:

@@ -25,7 +25,7 @@ async def events(
 ) -> StreamingResponse:
     """Server-sent events `change`: which queues have changed, and the store as it is now.
 
-    `{"at", "queues", "overview", "outage"}`, at most four a second; a comment every 15 s.
+    `{"at", "queues", "overview", "outage"}`, at most one a second; a comment every 15 s.
     With `Last-Event-ID`, all that changed since then is in the first event.
     """
     stream = here.site.feed.stream(last_event_id, here.visitor.queues)

@@ -45,7 +45,8 @@ def healthz(
 @router.get("/v1/health", responses=sends(models.Findings))
 def health(here: Here) -> Json:
     """What `ferryman doctor` finds."""
-    return Json({"findings": [presentation.finding(one) for one in examine(here.site.backend)]})
+    found = examine(here.site.backend, look=here.site.look)
+    return Json({"findings": [presentation.finding(one) for one in found]})
 
 
 def _ready(site: Site, *, verbose: bool) -> Json:

@@ -1,5 +1,17 @@
 -- Jobs that may match, newest push first.
-(SELECT {job} FROM {schema}.jobs WHERE {where} AND seq < %s ORDER BY seq DESC LIMIT %s)
+(
+    SELECT {job}
+    FROM {schema}.jobs
+    WHERE {where} AND seq < %s AND seq >= %s
+    ORDER BY {order} DESC
+    LIMIT %s
+)
 UNION ALL
-(SELECT {job} FROM {schema}.history WHERE {where} AND seq < %s ORDER BY seq DESC LIMIT %s)
+(
+    SELECT {job}
+    FROM {schema}.history
+    WHERE {where} AND seq < %s AND seq >= %s
+    ORDER BY {order} DESC
+    LIMIT %s
+)
 ORDER BY seq DESC

@@ -16,7 +16,7 @@ const COLUMNS = [
 
 export function Audit({ query }) {
   const after = query.get("after");
-  const asked = useData("audit", { after, limit: 50 }, { every: 3, live: !after, beat: after ? 0 : 5 });
+  const asked = useData("audit", { after, limit: 50 }, { every: 5, live: !after, beat: after ? 0 : 5 });
   const rows = asked.data?.rows ?? [];
   return html`<${Head} title="Audit" lead="Every change made through this server: who, what, to how many jobs." />
     <${Standing} of=${asked} what="the audit log"><${Card}>

@@ -11,9 +11,9 @@ import { Table } from "../parts/table.js";
 const PHASES = { closed: ["good", "check"], open: ["bad", "warning"], "half-open": ["warn", "clock"], half_open: ["warn", "clock"] };
 
 export function Breakers() {
-  const breakers = useData("breakers", {}, { every: 2, beat: 4 });
-  const rates = useData("rates", {}, { every: 3, beat: 6 });
-  const permits = useData("permits", {}, { every: 3, beat: 6 });
+  const breakers = useData("breakers", {}, { every: 6, beat: 6 });
+  const rates = useData("rates", {}, { every: 6, beat: 6 });
+  const permits = useData("permits", {}, { every: 6, beat: 6 });
   return html`<${Head} title="Limits" lead="Breakers, rates and concurrency: what holds jobs back on purpose, over all workers." />
     <${Card} title="Circuit breakers"><${Standing} of=${breakers} what="breakers"><${BreakerTable} rows=${breakers.data?.breakers ?? []} reload=${breakers.reload} /></${Standing}></${Card}>
     <div class="pair">

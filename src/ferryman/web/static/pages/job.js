@@ -15,7 +15,7 @@ import { Timeline } from "../parts/timeline.js";
 
 export function Job({ name }) {
   const [running, setRunning] = useState(false);
-  const asked = useData(`jobs/${path(name)}`, {}, { beat: running ? 1 : 10 });
+  const asked = useData(`jobs/${path(name)}`, {}, { every: 2.5, beat: running ? 1 : 10 });
   const job = asked.data;
   useEffect(() => setRunning(job?.state === "processing"), [job?.state]);
   const act = (which) => () => (job && actsOn(job.state).includes(which) ? askOne(which, job, asked.reload) : false);

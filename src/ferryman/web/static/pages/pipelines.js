@@ -22,7 +22,7 @@ export function Pipelines({ name = null }) {
 
 function Pipeline({ one, alone }) {
   const [most, setMost] = useState(alone ? MANY : FEW);
-  const runs = useData("runs", { pipeline: one.pipeline, limit: most }, { every: 2 });
+  const runs = useData("runs", { pipeline: one.pipeline, limit: most }, { every: 5 });
   const rows = runs.data?.runs ?? [];
   const stages = shapeOf(one);
   return html`<${Card} title=${one.pipeline} id=${`p-${one.pipeline.replace(/\W/g, "")}`} aside=${!alone && html`<${A} parts=${["pipelines", one.pipeline]}>All its runs</${A}>`}>
@@ -36,7 +36,7 @@ function Pipeline({ one, alone }) {
 
 // A run counts its jobs when its row is drawn, and again only while it goes on.
 function Row({ run, stages }) {
-  const whole = useData(`runs/${path(run.run)}`, {}, { every: 3, live: run.state === "running", again: run.state }).data;
+  const whole = useData(`runs/${path(run.run)}`, {}, { every: 5, live: run.state === "running", again: run.state }).data;
   const counts = Object.fromEntries((whole?.stages ?? []).map((one) => [one.stage, one]));
   return html`<tr><th scope="row"><${A} class="mono" parts=${["runs", run.run]} title=${run.run}>${short(run.run)}</${A}></th><td><${State} state=${run.state} /></td>
     ${stages.map((stage) => html`<td class="mid" key=${stage.name}><${Cell} counts=${counts[stage.name]} /></td>`)}

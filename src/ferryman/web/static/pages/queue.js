@@ -12,7 +12,7 @@ import { Shares, STATES } from "../parts/state.js";
 import { Table } from "../parts/table.js";
 
 export function Queue({ name }) {
-  const asked = useData(`queues/${path(name)}`, {}, { queue: name });
+  const asked = useData(`queues/${path(name)}`, {}, { every: 5, queue: name });
   const history = useHistory(name);
   const queue = asked.data;
   return html`<${Head} title=${name} lead=${queue && html`Queue · <${Badge} queue=${queue} workers=${queue.workers ?? null} /> oldest ready job <${Oldest} queue=${queue} at=${asked.at} />`}>

@@ -21,12 +21,12 @@ const ACTS = {
 };
 
 export function Run({ name, query }) {
-  const run = useData(`runs/${path(name)}`);
+  const run = useData(`runs/${path(name)}`, {}, { every: 3 });
   const whole = run.data;
   const stage = query.get("stage");
   const failed = query.get("failed") === "1";
   const view = query.get("view") ?? "waterfall";
-  const jobs = useData(`runs/${path(name)}/jobs`, { stage, state: failed ? "failed" : null, limit: MOST }, { every: 2 });
+  const jobs = useData(`runs/${path(name)}/jobs`, { stage, state: failed ? "failed" : null, limit: MOST }, { every: 3 });
   useKeys({ Escape: () => go(["pipelines"]) });
   const stages = whole ? shapeOf(whole) : [];
   const counts = Object.fromEntries((whole?.stages ?? []).map((one) => [one.stage, one]));

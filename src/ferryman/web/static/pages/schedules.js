@@ -16,7 +16,7 @@ const ACTS = {
 };
 
 export function Schedules() {
-  const asked = useData("schedules", {}, { every: 2, beat: 10 });
+  const asked = useData("schedules", {}, { every: 5, beat: 10 });
   const act = (which, name) => () => ask({
     title: `${ACTS[which][0]}: ${name}?`,
     text: ACTS[which][2],

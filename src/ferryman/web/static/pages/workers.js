@@ -7,7 +7,7 @@ import { plain } from "../parts/queue_table.js";
 import { Table } from "../parts/table.js";
 
 export function Workers() {
-  const asked = useData("workers", {}, { every: 2, beat: 5 });
+  const asked = useData("workers", {}, { every: 5, beat: 5 });
   const rows = asked.data?.workers ?? [];
   const newest = rows.map((one) => one.version).sort().at(-1);
   const alive = rows.filter((one) => !one.stale);
