@@ -39,6 +39,7 @@ WHERES = [
     "queue:mail task:send state:completed",
     "state:completed state:failed",
     "state:failed finished:<1h",
+    "state:failed,failed finished:<1h",
     "state:failed,cancelled finished:<1h queue:mail",
     "correlation_id:same",
     "meta.user:ada",
@@ -64,6 +65,7 @@ def close(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     """The newest jobs are not enough, so that the indexes are asked; or have too many lines."""
     for place in ("sqlite", "postgresql"):
         monkeypatch.setattr(f"ferryman.backends.{place}.browse.CLOSE", 2)
+        monkeypatch.setattr("ferryman.backends.postgresql.named._CLOSE", 2)
         if request.param == "too many lines":
             monkeypatch.setattr(f"ferryman.backends.{place}.named.MOST_LINES", 1)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from ferryman.queue.answers import Page
     from ferryman.queue.contract import Backend
 
 
@@ -40,6 +41,16 @@ def test_a_filter_without_an_index_says_how_many_jobs_it_looked_at(
 
 
 @pytest.mark.parametrize(
+    "where",
+    ["state:failed age:<1h", "state:failed finished:>1h", "state:failed finished:<1h queue:a"],
+)
+def test_what_ended_badly_is_the_stores_to_find_by_its_end_alone(
+    backend: Backend, where: str
+) -> None:
+    assert Search(backend).find(Filter.parse(where), limit=10).scanned == 0
+
+
+@pytest.mark.parametrize(
     "where", ["queue:mail", "task:send", "state:failed finished:<1h", "key:k worker:nobody"]
 )
 def test_a_filter_with_an_index_is_the_stores_to_answer(backend: Backend, where: str) -> None:
@@ -59,6 +70,25 @@ def test_a_search_whose_time_is_up_goes_on_where_it_stopped(
     second = hurried.find(Filter.parse("worker:nobody"), limit=10, after=first.next)
     third = hurried.find(Filter.parse("worker:nobody"), limit=10, after=second.next)
     assert (third.scanned, third.complete, third.next) == (1, True, None)
+
+
+def test_jobs_that_leave_while_a_page_is_taken_hide_none_of_the_others(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = several(backend, 10)
+    backend.cancel(several(backend, 1))
+    list_jobs, lists = backend.list, count(1)
+
+    def moving(where: Filter, *, limit: int = 50, after: str | None = None) -> Page:
+        if next(lists) == 2:
+            backend.cancel(ids[3:])
+        return list_jobs(where, limit=limit, after=after)
+
+    monkeypatch.setattr(backend, "list", moving)
+    where = Filter.parse("state:pending attempts:0")
+    found = Search(backend).find(where, limit=5)
+    assert [job.id for job in found.jobs] == ids[::-1]
+    assert found.next is None
 
 
 def test_a_count_by_names_is_the_stores_and_says_where_it_stopped(

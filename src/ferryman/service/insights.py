@@ -127,7 +127,8 @@ class Insights:
         if any(term.field not in ("queue", "state") for term in parsed.terms):
             return Search(self._backend).count(parsed, patient=patient)
         states = dict.fromkeys(State, 0)
-        for counts in self.queues():
+        seen = self._look.renew() if patient else self._look.snapshot()
+        for counts in self._sorted(seen.queues):
             for state, n in counts.states.items():
                 states[state] += n if _of_line(parsed, counts.queue, state) else 0
         return Counted(states)

@@ -76,14 +76,17 @@ class Look:
             return self._in_turn()
         longest = max(min(seen.took / SHARE, OLD), WATCHED if self.watched else 0.0)
         if not self._recent(seen.began, longest) and self._asking.acquire(blocking=False):
-            threading.Thread(target=self._beside, name="ferryman-look", daemon=True).start()
+            self._begin_beside()
         return seen.snapshot
 
     def renew(self) -> Snapshot:
         """The same as it is now."""
         began = self._monotonic()
         snapshot = self._backend.snapshot()
-        self._seen = _Seen(began, self._monotonic() - began, snapshot)
+        seen = self._seen
+        # One that took long must not replace what another has seen since.
+        if seen is None or seen.began <= began:
+            self._seen = _Seen(began, self._monotonic() - began, snapshot)
         return snapshot
 
     def workers(self) -> Sequence[WorkerRow]:
@@ -107,14 +110,23 @@ class Look:
     def _in_turn(self) -> Snapshot:
         """Count, or wait for the count of another who was quicker.
 
-        Not for ever, or a store that hangs would be asked by one after the other.
+        Not for ever, or a store that hangs would be asked by one after the other. What was begun
+        after the last change that he may know of will do, whatever changes while he waits.
         """
+        since = self._since
         waited = self._asking.acquire(timeout=LONGEST)
         try:
-            return self._within(LONGEST) or self.renew()
+            return self._within(LONGEST, since) or self.renew()
         finally:
             if waited:
                 self._asking.release()
+
+    def _begin_beside(self) -> None:
+        try:
+            threading.Thread(target=self._beside, name="ferryman-look", daemon=True).start()
+        except RuntimeError:
+            # The process may have no more threads, or is about to end.
+            self._asking.release()
 
     def _beside(self) -> None:
         """Count for those who ask later; they meet what fails here by themselves."""
@@ -125,10 +137,11 @@ class Look:
         finally:
             self._asking.release()
 
-    def _within(self, longest: float) -> Snapshot | None:
+    def _within(self, longest: float, since: float | None = None) -> Snapshot | None:
         """The last count, if it is no older than so many seconds."""
         seen = self._seen
-        return seen.snapshot if seen and self._recent(seen.began, longest) else None
+        return seen.snapshot if seen and self._recent(seen.began, longest, since) else None
 
-    def _recent(self, began: float, longest: float) -> bool:
-        return began > self._since and self._monotonic() - began < longest
+    def _recent(self, began: float, longest: float, since: float | None = None) -> bool:
+        changed = self._since if since is None else since
+        return began > changed and self._monotonic() - began < longest

@@ -27,9 +27,11 @@ LOOK: Final = 500
 """Jobs that are looked at in one go."""
 
 # A store would test these on every job of a scan that cannot be broken off.
-_UNINDEXED: Final = frozenset({"payload", "error", "text", "worker", "tenant"}) | NUMBERS | AGES
+_DOCUMENTS: Final = frozenset({"payload", "error", "text"})
+_UNINDEXED: Final = _DOCUMENTS | {"worker", "tenant"} | NUMBERS | AGES
 # So few jobs share one of these that all of them can be looked at.
 _KEYS: Final = frozenset({"id", "key", "correlation_id", "meta"})
+_BAD: Final = TERMINAL - {State.COMPLETED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Jobs by state; `more` where the time was up before all were counted."""
+    """Jobs by state; `more` where not all were counted: the time was up, or they are many."""
 
     states: Mapping[State, int]
     more: bool = False
@@ -62,7 +64,11 @@ class Search:
         self._monotonic = monotonic
 
     def find(self, where: Filter, *, limit: int, after: str | None = None) -> Found:
-        """At most `limit` jobs; what the store cannot look up is tested here, job by job."""
+        """At most `limit` jobs; what the store cannot look up is tested here, job by job.
+
+        There are more if the first page's jobs all left while it was looked at: then no place is
+        known from which to go on.
+        """
         rough = _rough(where)
         if rough == where:
             page = self._backend.list(where, limit=limit, after=after)
@@ -75,10 +81,12 @@ class Search:
                 if where.matches(job, now):
                     found.append(job)
                     if len(found) == limit:
-                        return Found(
-                            found, self._cursor(rough, start, page, place), scanned + place
-                        )
+                        known, cursor = self._cursor(rough, start, page, place)
+                        if known:
+                            return Found(found, cursor, scanned + place)
             scanned += len(page.jobs)
+            if len(found) >= limit:
+                return Found(found, page.next, scanned)
             if not timely:
                 return Found(found, page.next, scanned, complete=page.next is None)
         return Found(found, None, scanned)
@@ -121,37 +129,46 @@ class Search:
                 return
             after = page.next
 
-    def _cursor(self, where: Filter, start: str | None, page: Page, place: int) -> str | None:
-        """What goes on after the first `place` jobs of a page.
+    def _cursor(
+        self, where: Filter, start: str | None, page: Page, place: int
+    ) -> tuple[bool, str | None]:
+        """Whether it is known what goes on after the first `place` jobs of a page, and that.
 
         Jobs may have gone meanwhile: it never leads past one that was not looked at.
         """
         if place == len(page.jobs):
-            return page.next
+            return True, page.next
         seen = {job.id for job in page.jobs[:place]}
         for number in range(place, 0, -1):
             again = self._backend.list(where, limit=number, after=start)
-            if again.next is None or again.jobs[-1].id in seen:
-                return again.next
-        return start
+            if not again.jobs or again.jobs[-1].id in seen:
+                return True, again.next
+        return start is not None, start
+
+
+def scans(where: Filter) -> bool:
+    """Whether jobs have to be tested one by one, which may take `BUDGET`."""
+    return _rough(where) != where
 
 
 def _rough(where: Filter) -> Filter:
     """What of a filter a store finds by its indexes; the rest is tested job by job."""
     if any(term.field in _KEYS and not term.negated for term in where.terms):
-        left = frozenset({"payload", "error", "text"})
-    elif _ended_badly(where):
-        left = _UNINDEXED - AGES
-    else:
-        left = _UNINDEXED
-    return Filter(tuple(term for term in where.terms if term.field not in left))
+        return Filter(tuple(term for term in where.terms if term.field not in _DOCUMENTS))
+    if _ended_badly(where):
+        return where
+    return Filter(tuple(term for term in where.terms if term.field not in _UNINDEXED))
 
 
 def _ended_badly(where: Filter) -> bool:
-    """Whether only failed or cancelled jobs match: they are few enough to be found by age."""
-    return any(
-        term.field == "state"
-        and not term.negated
-        and set(term.values) <= TERMINAL - {State.COMPLETED}
+    """Whether it is about what failed or was cancelled since some time: stores find that by time.
+
+    Not with further conditions: a store would test them on every such job.
+    """
+    if sorted(term.field for term in where.terms) != ["finished", "state"]:
+        return False
+    return all(
+        not term.negated
+        and (term.op in ("<", "<=") if term.field == "finished" else _BAD.issuperset(term.values))
         for term in where.terms
     )

@@ -29,6 +29,8 @@ EVERY: Final = 1.2
 """Seconds between two looks: one question to the store each."""
 SHARE: Final = 0.2
 """Of the time, at most so much is spent looking: a store that takes long is asked less often."""
+SLOWEST: Final = 5.0
+"""Seconds between two looks at most."""
 WORKERS_EVERY: Final = 10
 """Looks between two questions about the workers."""
 HEARTBEAT: Final = 15.0
@@ -61,6 +63,7 @@ class Feed:
         self._looking: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._workers: Sequence[WorkerRow] | None = None
+        self._took = 0.0
         self._closed = False
 
     def close(self) -> None:
@@ -143,17 +146,16 @@ class Feed:
     async def _look_on(self) -> None:
         turn = 0
         while not self._closed:
-            started = self._backend.clock.monotonic()
             change = await run_in_threadpool(self._look, turn)
             if change is not None:
                 self._changes.append(change)
                 self._tell()
             turn += 1
-            took = self._backend.clock.monotonic() - started
-            await asyncio.sleep(max(EVERY - took, took / SHARE - took))
+            await asyncio.sleep(min(max(EVERY, self._took / SHARE) - self._took, SLOWEST))
 
     def _look(self, turn: int) -> Change | None:
         last = self._changes[-1] if self._changes else Change(0, frozenset(), None)
+        started, self._took = self._backend.clock.monotonic(), 0.0
         try:
             snapshot = self._shared.renew()
             if self._backend.capabilities.cells and turn % WORKERS_EVERY == 0:
@@ -162,6 +164,7 @@ class Feed:
             outage = without_credentials(str(error))
             same = last.outage is not None
             return None if same else Change(last.number + 1, frozenset(), last.seen, outage)
+        self._took = self._backend.clock.monotonic() - started
         queues = [snapshot.queues[name] for name in sorted(snapshot.queues)]
         seen = Overview(snapshot.at, self._backend.capabilities.backend, queues, self._workers)
         before = {} if last.seen is None else {one.queue: one for one in last.seen.queues}

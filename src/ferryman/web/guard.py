@@ -9,7 +9,6 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from ferryman.errors import BackendError
-from ferryman.web.access.door import SAFE
 from ferryman.web.access.rules import RULES
 from ferryman.web.problems import LOGGER, problem_of
 from ferryman.web.site import Site, Visit
@@ -48,12 +47,14 @@ class Guarded(APIRoute):
                 request.state.visit = visit = Visit(
                     site, visitor, request_id, request.scope.get("root_path", "")
                 )
-                response = await answer(request)
+                try:
+                    response = await answer(request)
+                finally:
+                    # Whoever changes something sees it. A login is anybody's to try.
+                    if self.rule.act and self.rule.role is not None:
+                        site.look.forget()
             except Exception as error:
                 return problem_of(error, request_id).answer()
-            finally:
-                if request.method not in SAFE:
-                    site.look.forget()
             if self.rule.act and response.status_code < 400:
                 await run_in_threadpool(_note, visit, self.rule.act)
             return response

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from anyio import CapacityLimiter
 
 from ferryman.service.audit import Audit
 from ferryman.service.bulk_runner import BulkRunner
@@ -12,6 +14,7 @@ from ferryman.service.control import Control
 from ferryman.service.insights import Insights
 from ferryman.service.look import Look
 from ferryman.service.push_quota import PushQuota, Spending
+from ferryman.service.search import scans
 from ferryman.web.access.door import Door, check_role
 from ferryman.web.exposition import Exposition
 from ferryman.web.feed import Feed
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from ferryman.service.roles import Role
     from ferryman.tasks.tasks import Tasks
     from ferryman.web.access.visitor import Visitor
+
+SCANS: Final = 2
+"""Searches without an index that are under way at a time; the others wait for their turn."""
 
 
 class Site:
@@ -50,6 +56,8 @@ class Site:
         self.door = Door(backend, token, rate=rate, burst=int(rate * 3))
         self.audit = Audit(backend)
         self.bulk = BulkRunner(backend, self.audit)
+        # Searches that take long leave the other threads to those who ask for less.
+        self.scans = CapacityLimiter(SCANS)
         self.look = Look(backend)
         self.feed = Feed(backend, self.look)
 
@@ -75,6 +83,10 @@ class Visit:
     root: str = ""
     target: str = ""
     count: int | None = None
+
+    def threads(self, where: str) -> CapacityLimiter | None:
+        """By what a search by this filter is run; None: as everything is."""
+        return self.site.scans if scans(self.insights.filter(where)) else None
 
     @property
     def insights(self) -> Insights:

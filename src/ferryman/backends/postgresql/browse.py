@@ -49,15 +49,16 @@ def list_jobs(database: Database, query: Filter, limit: int, after: str | None) 
         return Page(())
     if (seqs := _ended_badly(database, query, now, before)) is not None:
         return _of_these(database, query, now, limit, seqs)
-    if by_key(query):
-        return _walked(database, query, now, limit, (before, 0), order="seq + 0")
     if by_name(query) and (page := _named(database, query, now, limit, before)) is not None:
         return page
     low = _newest(database, tables, before) + 1 - CLOSE
     page = _walked(database, query, now, limit, (before, low))
     if page.next is not None or low <= 0:
         return page
-    return _walked(database, query, now, limit, (before, 0))
+    # A run of a pipeline may share its name with a million jobs, and then the newest fill a page;
+    # of few, a walk in push order would lead past all others.
+    order = "seq + 0" if by_key(query) else "seq"
+    return _walked(database, query, now, limit, (before, 0), order=order)
 
 
 def count(database: Database, query: Filter, most: int) -> Mapping[State, int] | None:
@@ -96,13 +97,16 @@ def _of_these(
 
 
 def _named(database: Database, query: Filter, now: float, limit: int, before: int) -> Page | None:
-    seqs = named.newest(database, query, before, limit + 1)
-    if seqs is None:
-        return None
-    jobs = map(job_of, database.read("these", {"seqs": seqs[:limit]}))
-    # One that has moved on since it was found is no match any more.
-    matching = tuple(job for job in jobs if query.matches(job, now))
-    return Page(matching, str(seqs[limit - 1]) if len(seqs) > limit else None)
+    while (seqs := named.newest(database, query, before, limit + 1)) is not None:
+        jobs = map(job_of, database.read("these", {"seqs": seqs[:limit]}))
+        # One that has moved on since it was found is no match any more.
+        matching = tuple(job for job in jobs if query.matches(job, now))
+        if len(seqs) <= limit:
+            return Page(matching)
+        if matching:
+            return Page(matching, str(seqs[limit - 1]))
+        before = seqs[limit - 1]
+    return None
 
 
 def _walked(

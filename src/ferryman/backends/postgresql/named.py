@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from heapq import nlargest
-from itertools import count as numbers
 from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.backends.postgresql.narrow import places
@@ -27,20 +25,11 @@ _DIALECT: Final = Dialect(mark="?", has="", payload="")
 
 def newest(database: Database, query: Filter, before: int, limit: int) -> Sequence[int] | None:
     """Where the newest matches stand in push order; None where there are too many lines to ask."""
-    tables = places(query)
-    close: set[int] = set()
-    if "jobs" in tables:
-        statement, values = _filled(database.sql["close"], query)
-        asked = {**values, "before": before, "limit": limit, "close": _CLOSE}
-        close = {seq for (seq,) in database.read_text(statement, asked)}
-    # What fills the page already spares a look at whole lines of waiting jobs.
-    lines = "jobs" in tables and len(close) < limit
-    if "history" not in tables and not lines:
-        return nlargest(limit, close)
     statement, values = _filled(database.sql["named"], query)
-    asked = {**values, "before": before, "limit": limit, "unfinished": lines}
-    seqs = {seq for (seq,) in database.read_text(statement, asked)}
-    return None if _TOO_MANY in seqs else nlargest(limit, close | seqs)
+    values |= {table: table in places(query) for table in ("jobs", "history")}
+    asked = {**values, "before": before, "limit": limit, "close": _CLOSE}
+    seqs = [seq for (seq,) in database.read_text(statement, asked)]
+    return None if _TOO_MANY in seqs else seqs
 
 
 def counts(database: Database, query: Filter, most: int) -> Mapping[State, int] | None:
@@ -58,7 +47,7 @@ def _filled(statement: str, query: Filter) -> tuple[str, dict[str, Any]]:
     """The statement with the filter's condition, which stands in it several times."""
     text, names = where(query, 0.0, _DIALECT)
     values: dict[str, Any] = {"lines": MOST_LINES}
-    for number, value in zip(numbers(), names, strict=False):
+    for number, value in enumerate(names):
         text = text.replace("?", f"%(name{number})s", 1)
         # What no text of the database can hold matches nothing, like a name that nobody has.
         values[f"name{number}"] = value if can_exist(str(value)) else ""

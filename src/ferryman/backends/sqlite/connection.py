@@ -75,11 +75,11 @@ class Database:
             finally:
                 _roll_back(connection)
 
-    def _free_reader(self) -> _Handle:
-        """One that nobody uses, as far as can be seen: a long read must not hold up the others."""
+    def _free_reader(self) -> AbstractContextManager[sqlite3.Connection]:
+        """One that nobody uses, if there is one: a long read must not hold up the others."""
         for reader in self._readers:
-            if not reader.lock.locked():
-                return reader
+            if reader.lock.acquire(blocking=False):
+                return _Taken(reader)
         return random.choice(self._readers)  # noqa: S311
 
     def peeking(self) -> AbstractContextManager[sqlite3.Connection]:
@@ -219,6 +219,19 @@ class _Writing:
             raise translate(error, self._database.path, committing=True) from error
 
 
+class _Taken:
+    """A handle whose lock its user holds already."""
+
+    def __init__(self, handle: _Handle) -> None:
+        self._handle = handle
+
+    def __enter__(self) -> sqlite3.Connection:
+        return self._handle.begin()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._handle.__exit__(kind, error, trace)
+
+
 class _Handle:
     """One connection with the lock that hands it from thread to thread; opened on first use."""
 
@@ -236,6 +249,10 @@ class _Handle:
                 f"{database.path} is busy: other threads of this process have held it for "
                 f"{database.patience:g} s"
             )
+        return self.begin()
+
+    def begin(self) -> sqlite3.Connection:
+        """The connection, for whoever holds the lock; an error gives that back."""
         try:
             return self._current()
         except BaseException as error:

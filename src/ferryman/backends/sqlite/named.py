@@ -82,7 +82,9 @@ class _Lines:
                 tasks = _tasks(connection, kind, queue) if wanted else []
                 found = [Line(queue, task, state) for task in tasks for state in wanted]
                 self._lines += [(kind, line) for line in found if line.matches(query)]
-                self.too_many |= len(tasks) > MOST_LINES or len(self._lines) > MOST_LINES
+                if len(tasks) > MOST_LINES or len(self._lines) > MOST_LINES:
+                    self.too_many = True
+                    return
 
     def asks(self) -> Iterator[tuple[State, str, list[Any]]]:
         """For each line, and for what is in none: its state, and a statement with its values.

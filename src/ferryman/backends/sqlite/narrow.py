@@ -42,7 +42,7 @@ def recent(
         return None
     states, age = asked
     seqs: list[int] = []
-    for state in states:
+    for state in dict.fromkeys(states):
         # A little more than asked for: the filter itself decides at the edge.
         values = {"state": state, "since": now - age - 1.0, "limit": MANY - len(seqs) + 1}
         seqs += [seq for (seq,) in connection.execute(SQL["ended_since"], values)]

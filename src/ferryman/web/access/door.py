@@ -122,7 +122,9 @@ class Door:
         if visitor.session is not None:
             self.sessions.close(visitor.session)
             with self._lock:
-                self._remembered.pop(_name(("session", visitor.session)), None)
+                # Kept as unknown, so that a look at the store begun before cannot bring it back.
+                until = self._monotonic() + REMEMBERED
+                self._remembered[_name(("session", visitor.session))] = (until, None)
 
     def _failed(self, address: str) -> None:
         # Only after the credential was found wrong: others at the same address have right ones.
@@ -154,7 +156,9 @@ class Door:
         with self._lock:
             if len(self._remembered) >= _MOST_REMEMBERED:
                 self._remembered.clear()
-            self._remembered[_name(credential)] = (now + REMEMBERED, visitor)
+            known_until, _ = self._remembered.get(_name(credential), (0.0, None))
+            if known_until <= self._monotonic():
+                self._remembered[_name(credential)] = (now + REMEMBERED, visitor)
         return visitor
 
 

@@ -62,7 +62,7 @@ def begin(here: Here, wanted: Wanted) -> Json:
 def preview(here: Here, wanted: Wanted) -> Json:
     """How many jobs match now, and how many are in a state that allows the act.
 
-    Not `complete`: at least so many, the time was up.
+    Not `complete`: at least so many.
     """
     if not wanted.where.strip():
         raise InvalidFilter("an empty filter would match every job: name at least one condition")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from anyio.to_thread import run_sync
 from fastapi import Header, Response
 
 from ferryman.lifecycle import Act
@@ -19,19 +20,27 @@ router = guarded_router("jobs")
 
 
 @router.get("/v1/jobs", responses=sends(models.FoundJobs))
-def jobs(here: Here, where: Where = "", limit: Limit = 50, after: After = None) -> Json:
+async def jobs(here: Here, where: Where = "", limit: Limit = 50, after: After = None) -> Json:
     """Jobs that match a filter, newest push first.
 
-    Payloads and errors are searched for two seconds at most: where that was too short `complete`
-    is false, `scanned` says how many were looked at, and `next` goes on from there.
+    What no index finds is looked for during two seconds at most: where that was too short
+    `complete` is false, `scanned` says how many were looked at, and `next` goes on from there.
     """
-    return Json(presentation.found(here.insights.search(where, limit=limit, after=after)))
+
+    def answer() -> Json:
+        return Json(presentation.found(here.insights.search(where, limit=limit, after=after)))
+
+    return await run_sync(answer, limiter=here.threads(where))
 
 
 @router.get("/v1/jobs/counts", responses=sends(models.JobCounts))
-def counts(here: Here, where: Where = "") -> Json:
+async def counts(here: Here, where: Where = "") -> Json:
     """How many jobs match, by state; `more`: at least so many."""
-    return Json(presentation.counted(here.insights.counts(where)))
+
+    def answer() -> Json:
+        return Json(presentation.counted(here.insights.counts(where)))
+
+    return await run_sync(answer, limiter=here.threads(where))
 
 
 @router.get("/v1/jobs/{job_id}", responses=sends(models.WholeJob))

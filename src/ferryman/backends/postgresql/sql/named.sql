@@ -1,7 +1,30 @@
 -- The newest jobs whose queue, task and state match, by a few steps through the indexes for each line
 -- of jobs that has all three alike. A seq of 2^62: there are more lines than were looked at.
-WITH RECURSIVE ended AS (
-    (SELECT 1 AS n, queue, task, state FROM {schema}.history ORDER BY queue, task, state LIMIT 1)
+-- In one statement: a job that moves from one table to the other meanwhile is found in one of them.
+WITH RECURSIVE close AS MATERIALIZED (
+    -- Those among the newest unfinished jobs.
+    SELECT seq
+    FROM (
+        SELECT seq, queue, task, state
+        FROM {schema}.jobs
+        WHERE seq < %(before)s AND %(jobs)s
+        ORDER BY seq DESC
+        LIMIT %(close)s
+    ) AS newest
+    WHERE {where}
+    ORDER BY seq DESC
+    LIMIT %(limit)s
+), unfinished AS MATERIALIZED (
+    -- What fills the page already spares a look at whole lines of waiting jobs.
+    SELECT %(jobs)s AND count(*) < %(limit)s AS wanted FROM close
+), ended AS (
+    (
+        SELECT 1 AS n, queue, task, state
+        FROM {schema}.history
+        WHERE %(history)s
+        ORDER BY queue, task, state
+        LIMIT 1
+    )
     UNION ALL
     SELECT ended.n + 1, next.*
     FROM ended
@@ -17,7 +40,7 @@ WITH RECURSIVE ended AS (
     (
         SELECT 1 AS n, queue, task, state
         FROM {schema}.jobs
-        WHERE state = 'pending' AND NOT scheduled AND %(unfinished)s
+        WHERE state = 'pending' AND NOT scheduled AND (SELECT wanted FROM unfinished)
         ORDER BY queue, task
         LIMIT 1
     )
@@ -37,6 +60,8 @@ WITH RECURSIVE ended AS (
 )
 SELECT seq
 FROM (
+    SELECT seq FROM close WHERE NOT (SELECT wanted FROM unfinished)
+    UNION ALL
     SELECT newest.seq
     FROM (SELECT * FROM ended WHERE {where}) AS line
     CROSS JOIN LATERAL (
@@ -73,7 +98,7 @@ FROM (
         -- Each by the index that holds such jobs, and not by a walk along the primary key.
         SELECT seq
         FROM {schema}.jobs
-        WHERE state = 'pending' AND scheduled AND {where} AND seq < %(before)s AND %(unfinished)s
+        WHERE state = 'pending' AND scheduled AND {where} AND seq < %(before)s AND (SELECT wanted FROM unfinished)
         ORDER BY seq + 0 DESC
         LIMIT %(limit)s
     )
@@ -81,7 +106,7 @@ FROM (
     (
         SELECT seq
         FROM {schema}.jobs
-        WHERE state = 'processing' AND {where} AND seq < %(before)s AND %(unfinished)s
+        WHERE state = 'processing' AND {where} AND seq < %(before)s AND (SELECT wanted FROM unfinished)
         ORDER BY seq + 0 DESC
         LIMIT %(limit)s
     )
@@ -89,7 +114,7 @@ FROM (
     (
         SELECT seq
         FROM {schema}.jobs
-        WHERE state = 'paused' AND {where} AND seq < %(before)s AND %(unfinished)s
+        WHERE state = 'paused' AND {where} AND seq < %(before)s AND (SELECT wanted FROM unfinished)
         ORDER BY seq + 0 DESC
         LIMIT %(limit)s
     )
