@@ -42,6 +42,8 @@ class Trial:
         self.number = number
         self.place: Place = place
         self.cut: Cut | None = None
+        self.over = threading.Event()
+        """Both ends of the connection that was cut have been told."""
         self._wire = wire
 
     def __enter__(self) -> Self:
@@ -55,6 +57,9 @@ class Trial:
         trace: TracebackType | None,
     ) -> None:
         self._wire.arm(None)
+        # A cut after the last word goes unnoticed: the next trial must not begin with that line.
+        if self.cut is not None and not self.over.wait(10.0):
+            raise AssertionError(f"{self.cut}: the connection was not cut within 10 s")
 
 
 class Wire:
@@ -111,8 +116,8 @@ class Wire:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def hit(self, link: _Link, letter: bytes, *, by_client: bool) -> Place | None:
-        """Whether this message is the one, and where it is cut."""
+    def hit(self, link: _Link, letter: bytes, *, by_client: bool) -> Trial | None:
+        """The trial whose message this is, if it is one's."""
         with self._lock:
             trial = self._trial
             if trial is None or trial.cut is not None:
@@ -122,7 +127,7 @@ class Wire:
                 return None
             sender: Literal["client", "server"] = "client" if by_client else "server"
             trial.cut = Cut(trial.place, letter.decode(), sender, link.backend)
-            return trial.place
+            return trial
 
     def _serve(self) -> None:
         with contextlib.suppress(OSError):
@@ -163,6 +168,7 @@ class _Link:
 
     def _pass_on(self, by_client: bool) -> None:
         source, target = self._ends if by_client else self._ends[::-1]
+        trial = None
         with contextlib.suppress(OSError, EOFError), source.makefile("rb") as reader:
             # Only a client's first message has no letter.
             started = not by_client
@@ -172,16 +178,19 @@ class _Link:
                 body = _exactly(reader, struct.unpack("!I", length)[0] - 4)
                 if letter == _BACKEND_KEY and not by_client:
                     [self.backend] = struct.unpack("!I", body[:4])
-                place = self._wire.hit(self, letter or _STARTUP, by_client=by_client)
+                trial = self._wire.hit(self, letter or _STARTUP, by_client=by_client)
                 started = True
                 message = letter + length + body
-                if place is None:
+                if trial is None:
                     target.sendall(message)
                     continue
-                if place != "before":
-                    target.sendall(message if place == "after" else message[: len(message) // 2])
+                if trial.place != "before":
+                    whole = trial.place == "after"
+                    target.sendall(message if whole else message[: len(message) // 2])
                 break
         self.shut()
+        if trial is not None:
+            trial.over.set()
         self._leave()
 
     def _leave(self) -> None:
