@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 # Statements that go through a whole table on purpose: small ones, and `list` where it must.
 SMALL = {"counts", "drop_empty_counts", "paused_queues"}
-# Statements that sort what indexes have found: few.
-SORTED = {"same_key", "newest_claimed", "newest_of"}
+# Statements that sort what indexes have found: the push order of a line of waiting jobs.
+SORTED = {"same_key", "newest_ready", "newest_scheduled", "newest_claimed", "newest_of"}
 BY_ID = "SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)"
 BY_SEQ = "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)"
 
@@ -80,11 +80,7 @@ PLANS = {
         "SEARCH jobs USING COVERING INDEX ended (queue=? AND task=? AND state=? AND rowid<?)"
     ],
     "newest_aside": ["SEARCH jobs USING COVERING INDEX set_aside (state=? AND rowid<?)"],
-    "waiting_tasks": [
-        "SEARCH jobs USING INDEX waiting (queue=?)",
-        "SEARCH jobs USING INDEX waiting (queue=? AND task>?)",
-    ],
-    "newest_waiting": ["SEARCH jobs USING INDEX waiting (queue=? AND task=? AND rowid<?)"],
+    "newest_ready": ["SEARCH jobs USING INDEX ready (queue=? AND task=?)"],
     "ended_since": ["SEARCH jobs USING COVERING INDEX finished (state=? AND finished_at>?)"],
     "depth_of_tenant": ["SEARCH jobs USING INDEX tenants (queue=? AND tenant=?)"],
     "without_turn": ["SEARCH jobs USING INDEX without_turn (queue=?)"],

@@ -46,7 +46,7 @@ def test_every_statement_has_a_user() -> None:
     package = files("ferryman.backends.sqlite")
     code = "\n".join(entry.read_text() for entry in package.iterdir() if entry.name.endswith(".py"))
     by_variable = {"cancel", "pause", "resume", "retry", *(f"of_{state}" for state in State)}
-    by_variable |= {"ended_tasks", "newest_ended", "waiting_tasks", "newest_waiting"}
+    by_variable |= {"ended_tasks", "newest_ended", "newest_ready"}
     assert {name for name in SQL if f'"{name}"' not in code} <= by_variable
 
 

@@ -12,7 +12,7 @@ from ferryman.backends.sql.where import where
 from ferryman.backends.sqlite import named
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.filtering import DIALECT
-from ferryman.backends.sqlite.narrow import narrow, recent
+from ferryman.backends.sqlite.narrow import narrow, recent, states_of
 from ferryman.backends.sqlite.transaction import SQL
 from ferryman.errors import InvalidFilter
 from ferryman.job import State
@@ -87,16 +87,18 @@ def _rows(
     statement = SQL["list"].replace("{where}", text)
     if (seqs := recent(connection, query, now, before)) is not None:
         return _of_these(connection, statement, values, seqs, limit)
-    if by_name(query) and (seqs := named.newest(connection, query, before, limit)) is not None:
-        return connection.execute(SQL["these"], {"seqs": json.dumps(seqs)}).fetchall()
-    if not by_key(query):
-        # Among the newest jobs first: most pages are full by then.
+    by_lines = by_name(query)
+    if not by_key(query) and not (by_lines and State.PENDING not in states_of(query)):
+        # Among the newest jobs first: most pages are full by then. Only the lines of finished jobs
+        # stand in push order, those of ready ones are read whole.
         [last] = connection.execute(SQL["newest"]).fetchone()
         low = min(before, last + 1) - CLOSE
         close = statement.replace("{narrow}", "TRUE")
         rows = connection.execute(close, [*values, before, low, limit]).fetchall()
         if len(rows) == limit or low <= 0:
             return rows
+    if by_lines and (seqs := named.newest(connection, query, before, limit)) is not None:
+        return connection.execute(SQL["these"], {"seqs": json.dumps(seqs)}).fetchall()
     narrowed = statement.replace("{narrow}", narrow(connection, query))
     return connection.execute(narrowed, [*values, before, 0, limit]).fetchall()
 

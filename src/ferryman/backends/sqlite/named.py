@@ -60,7 +60,7 @@ def counts(connection: sqlite3.Connection, query: Filter, most: int) -> Mapping[
 
 
 class _Lines:
-    """The lines of finished and of pending jobs that match; `too_many`: they were not all found.
+    """The lines of finished and of ready jobs that match; `too_many`: they were not all found.
 
     The counters tell which queues have jobs of which state at all.
     """
@@ -69,14 +69,14 @@ class _Lines:
         self._query = query
         self._states: defaultdict[str, set[str]] = defaultdict(set)
         for queue, state, _ in connection.execute(SQL["counts"]):
-            self._states[queue].add(State.PENDING if state == SCHEDULED else state)
+            self._states[queue].add(state)
         # All of a state that is set aside stand in push order already; else only the paused ones
         # are looked for there, which are in no line.
         every = not self._only("queue", "task").terms
         self._aside = _ASIDE if every else frozenset({State.PAUSED})
         self._lines: list[tuple[str, Line]] = []
         self.too_many = False
-        for kind, possible in (("ended", TERMINAL - self._aside), ("waiting", {State.PENDING})):
+        for kind, possible in (("ended", TERMINAL - self._aside), ("ready", {State.PENDING})):
             for queue, states in self._states.items():
                 wanted = [one for one in states & possible if self._wants(queue, one)]
                 tasks = _tasks(connection, kind, queue) if wanted else []
@@ -94,7 +94,12 @@ class _Lines:
         for kind, line in self._lines:
             values = [line.queue, line.task, *([line.state] if kind == "ended" else [])]
             yield STATES[line.state], SQL[f"newest_{kind}"], values
-        text, names = where(self._only("queue", "task"), 0.0, DIALECT)
+        text, names = self._where("task")
+        for queue, states in self._states.items():
+            if SCHEDULED in states and self._wants(queue, State.PENDING):
+                scheduled = SQL["newest_scheduled"].replace("{where}", text)
+                yield State.PENDING, scheduled, [queue, *names]
+        text, names = self._where("queue", "task")
         if self._can_match(State.PROCESSING):
             yield State.PROCESSING, SQL["newest_claimed"].replace("{where}", text), names
         for state in filter(self._can_match, self._aside):
@@ -106,6 +111,9 @@ class _Lines:
     def _wants(self, queue: str, state: str) -> bool:
         """Whether jobs of a queue and state can match, whatever their task."""
         return Line(queue, "", state).matches(self._only("queue", "state"))
+
+    def _where(self, *fields: str) -> tuple[str, list[Any]]:
+        return where(self._only(*fields), 0.0, DIALECT)
 
     def _only(self, *fields: str) -> Filter:
         return Filter(tuple(term for term in self._query.terms if term.field in fields))
