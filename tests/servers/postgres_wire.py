@@ -194,8 +194,10 @@ class _Link:
         self._leave()
 
     def _leave(self) -> None:
-        """Close both ends after the last direction: the number of one that is closed while another
-        thread shuts it may be that of a new connection by then."""
+        """Close both ends after the last direction.
+
+        The number of one that is closed while another thread shuts it may be a new connection's.
+        """
         with self._lock:
             self._directions -= 1
             over = self._directions == 0

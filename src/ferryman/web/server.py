@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 GRACE: Final = 10
 """Seconds that requests under way may take to end."""
 # Requests that are answered at a time. Python runs one thread at once, and each that has waited for
-# a row or a word of the store waits for its turn again: with forty, a list of fifty jobs takes half
-# a second beside other lists. A store behind a network keeps threads waiting, so more of them help.
+# a row or a word of the store waits for its turn again, behind all others. A store behind a network
+# keeps threads waiting, so more of them help.
 _THREADS: Final = {"here": 4, "served": 16}
 
 

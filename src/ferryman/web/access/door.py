@@ -133,8 +133,8 @@ class Door:
     def _recalled(self, credential: Credential) -> tuple[bool, Visitor | None]:
         """Whether it is known whose this is, and that one: None for a wrong credential."""
         kind, secret = credential
-        fixed = kind == "key" and self._token is not None
-        if fixed and compare_digest(self._token or "", digest(secret)):
+        token = self._token if kind == "key" else None
+        if token is not None and compare_digest(token, digest(secret)):
             return True, Visitor("token", Role.ADMIN)
         with self._lock:
             until, visitor = self._remembered.get(_name(credential), (0.0, None))
