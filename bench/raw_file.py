@@ -12,7 +12,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from bench.contender import BATCH, Cycling
+from bench.contender import BATCH, QUEUE, Cycling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,7 +61,8 @@ class RawFile(Cycling):
 
     def __init__(self, folder: Path, handle: Handler) -> None:
         super().__init__(folder, handle)
-        self._root = f"{folder}/raw"
+        # As deep as the folders of a queue of ours: names take the kernel as long to find.
+        self._root = f"{folder}/raw/{QUEUE}"
         for name in ("", *_FOLDERS):
             os.makedirs(f"{self._root}/{name}", exist_ok=True)  # noqa: PTH103
         self._who = f"{os.getpid():x}-0123456789"

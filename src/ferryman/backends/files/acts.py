@@ -196,7 +196,7 @@ def _change(store: Store, place: Held, row: Row, after: State) -> None:
     if after is State.PAUSED:
         mark_paused(store, place, True)
     else:
-        announce(store, place.folders, [row], now)
+        announce(store, place.folders, row, now)
     store.commit()
     store.put_in(place, "history.json", history_text(row), sync=True)
     mark_paused(store, place, after is State.PAUSED)

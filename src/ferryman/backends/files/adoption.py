@@ -65,7 +65,7 @@ class Adoption:
             self._desk.index.create(path, content)
         else:
             mark_paused(self._store, place, row.state is State.PAUSED)
-            announce(self._store, place.folders, [row], self._store.now())
+            announce(self._store, place.folders, row, self._store.now())
         self._store.disk.set_hinted(place.lock, True)
 
     def take_file(self, folders: Folders, file: str) -> bool:

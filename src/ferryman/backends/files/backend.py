@@ -82,15 +82,18 @@ class FileBackend:
             raise no_database("file", "push(connection=…)")
         refuse_tenants(self.capabilities.backend, messages)
         with self._store.verb():
-            pushed = push_within(
-                limits,
-                messages,
-                partial(push, self._store),
-                depth=partial(depth, self._desk),
-                is_new=partial(is_new, self._store),
-            )
+            pushed = self._push_within(limits, messages) if limits else push(self._store, messages)
         self._watch.ring()
         return pushed
+
+    def _push_within(self, limits: Limits, messages: Sequence[Message]) -> list[Pushed]:
+        return push_within(
+            limits,
+            messages,
+            partial(push, self._store),
+            depth=partial(depth, self._desk),
+            is_new=partial(is_new, self._store),
+        )
 
     def depth(self, queue: str, most: int, tenant: str | None = None) -> int:
         with self._store.verb():

@@ -17,6 +17,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from ferryman.backends.files.calls import Disk, Found, Room, SyncFailed
+from ferryman.backends.files.process import this_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +32,8 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_CLOEXEC
-_NONE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+_ABSENT = (FileNotFoundError, NotADirectoryError)
+_NONE = (*_ABSENT, IsADirectoryError)
 
 
 TOGETHER = 32
@@ -46,7 +48,7 @@ class LocalDisk:
         self.together = TOGETHER if durable and _SYNCFS is not None else None
         self._logs: dict[str, int] = {}
         self._lock = threading.Lock()
-        self._pid = os.getpid()
+        self._pid = this_process.number
 
     def read(self, path: str, at: int | None = None) -> bytes | None:
         try:
@@ -136,7 +138,7 @@ class LocalDisk:
     def unlink(self, path: str, at: int | None = None) -> bool:
         try:
             os.unlink(path, dir_fd=at)
-        except (FileNotFoundError, NotADirectoryError):
+        except _ABSENT:
             return False
         return True
 
@@ -150,7 +152,7 @@ class LocalDisk:
     def remove_folder(self, path: str) -> bool:
         try:
             os.rmdir(path)  # noqa: PTH106
-        except (FileNotFoundError, NotADirectoryError):
+        except _ABSENT:
             return False
         except OSError as error:
             if error.errno == _NOT_EMPTY:
@@ -191,14 +193,14 @@ class LocalDisk:
         try:
             # Without the option the call is a tenth quicker, and this is the most frequent one.
             os.stat(path) if at is None else os.stat(path, dir_fd=at)  # noqa: PTH116
-        except (FileNotFoundError, NotADirectoryError):
+        except _ABSENT:
             return False
         return True
 
     def look(self, path: str, at: int | None = None) -> Found | None:
         try:
             seen = os.stat(path, dir_fd=at, follow_symlinks=False)
-        except (FileNotFoundError, NotADirectoryError):
+        except _ABSENT:
             return None
         mode = seen.st_mode
         return Found(
@@ -213,7 +215,7 @@ class LocalDisk:
     def names(self, path: str, at: int | None = None) -> Sequence[str] | None:
         try:
             return os.listdir(path if at is None else at)  # noqa: PTH208
-        except (FileNotFoundError, NotADirectoryError):
+        except _ABSENT:
             return None
 
     def lock(self, path: str) -> int | None:
@@ -247,9 +249,9 @@ class LocalDisk:
                 self._forget(path)
 
     def _log(self, path: str) -> int:
-        if self._pid != os.getpid():
+        if self._pid != this_process.number:
             # A descriptor from before a fork shares its lock with the parent.
-            self.close_inherited()
+            self._close_inherited()
         log = self._logs.get(path)
         if log is None:
             if len(self._logs) >= _KEPT:
@@ -257,10 +259,10 @@ class LocalDisk:
             log = self._logs[path] = os.open(path, _APPEND, 0o666)
         return log
 
-    def close_inherited(self) -> None:
+    def _close_inherited(self) -> None:
         for path in list(self._logs):
             self._forget(path)
-        self._pid = os.getpid()
+        self._pid = this_process.number
 
     def _forget(self, path: str) -> None:
         log = self._logs.pop(path, None)
@@ -274,7 +276,7 @@ _NOT_EMPTY = errno.ENOTEMPTY
 def _locked(path: str, how: int) -> int | None:
     try:
         folder = os.open(path, _FOLDER)
-    except (FileNotFoundError, NotADirectoryError):
+    except _ABSENT:
         return None
     try:
         fcntl.flock(folder, how)

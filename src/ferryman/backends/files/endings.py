@@ -62,7 +62,7 @@ def return_to_queue(store: Store, place: Held, row: Row, now: float) -> None:
     if row.state is State.PAUSED:
         mark_paused(store, place, True)
     # The hint first: whoever follows it too early finds the lock held, and comes again.
-    announce(store, place.folders, [row], now)
+    announce(store, place.folders, row, now)
     store.commit()
     row.own_facts = True
     store.put_in(place, "history.json", history_text(row), sync=True)

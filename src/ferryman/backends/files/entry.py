@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files.document import history_text, task_text
-from ferryman.backends.files.hints import announce
+from ferryman.backends.files.hints import announce, announce_all
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import held
 from ferryman.backends.files.removal import forget_job
@@ -30,9 +30,7 @@ def enter(
     `succeed` takes away what a job takes the place of, which is no rival therefore. Until that is
     done the job has no mark, and a sweep looks at it.
     """
-    if len(rows) == 1 and succeed is None:
-        return [*rows] if _enter_alone(store, rows[0], now) else []
-    drafts = [Draft(store, row) for row in rows]
+    drafts = [Draft(store, row, store.make_queue(row.queue), name_of(row.id)) for row in rows]
     try:
         _write(store, drafts)
         moved = [draft for draft in drafts if draft.move(store)]
@@ -49,18 +47,21 @@ def enter(
             draft.release(store)
 
 
-def _enter_alone(store: Store, row: Row, now: float) -> bool:
+def enter_alone(store: Store, row: Row, folders: Folders, name: str, now: float) -> bool:
     """The same steps for one job, which is what most pushes are."""
-    draft = Draft(store, row)
+    draft = Draft(store, row, folders, name)
     try:
         draft.write(store, sync=True)
         if not draft.move(store):
             return False
-        store.disk.sync_folder(draft.folders.pending)
-        if elsewhere(store, draft.folders, draft.name, store.queues()):
+        store.disk.sync_folder(folders.pending)
+        if elsewhere(store, folders, name, store.queues()):
             draft.discard(store, draft.place)
             return False
-        _mark(store, [draft], now)
+        # Without its hints, or their mark, the job is safe, and a sweep finds it.
+        with contextlib.suppress(OSError):
+            announce(store, folders, row, now)
+            store.disk.set_hinted(draft.lock, True)
         return True
     finally:
         draft.release(store)
@@ -75,11 +76,11 @@ class Draft:
 
     __slots__ = ("folders", "lock", "name", "place", "row", "tmp")
 
-    def __init__(self, store: Store, row: Row) -> None:
+    def __init__(self, store: Store, row: Row, folders: Folders, name: str) -> None:
         self.row = row
-        self.folders = store.make_queue(row.queue)
-        self.name = name_of(row.id)
-        self.place = f"{self.folders.pending}/{self.name}"
+        self.folders = folders
+        self.name = name
+        self.place = f"{folders.pending}/{name}"
         self.tmp = f"{store.layout.tmp}/{store.nonce()}"
         self.lock = -1
 
@@ -170,19 +171,12 @@ def elsewhere(store: Store, folders: Folders, name: str, queues: Sequence[str]) 
 
 
 def _announce(store: Store, drafts: list[Draft], now: float) -> None:
+    """Write the hints, and then that the jobs have them; like the hints, the mark may fail."""
     by_queue: dict[str, list[Draft]] = {}
     for draft in drafts:
         by_queue.setdefault(draft.row.queue, []).append(draft)
     for same in by_queue.values():
-        _mark(store, same, now)
-
-
-def _mark(store: Store, same: list[Draft], now: float) -> None:
-    """Write the hints of jobs of one queue, and that they have them."""
-    try:
-        announce(store, same[0].folders, [draft.row for draft in same], now)
-    except OSError:
-        # The jobs are safe; a sweep finds those without the mark of a hint.
-        return
-    for draft in same:
-        store.disk.set_hinted(draft.lock, True)
+        with contextlib.suppress(OSError):
+            announce_all(store, same[0].folders, [draft.row for draft in same], now)
+            for draft in same:
+                store.disk.set_hinted(draft.lock, True)

@@ -26,21 +26,33 @@ HOUR: Final = 3_600
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
-def announce(store: Store, folders: Folders, rows: Iterable[Row], now: float) -> None:
-    """Write the hints for rows that are, or are about to be, pending or paused."""
-    lines: dict[str, list[str]] = {}
-    for row in rows:
-        if row.state is State.PENDING:
-            path = f"{folders.ready}/{row.priority}.{bucket(row.ready_at, now)}"
-            line = _line(row.ready_at, row)
-            lines.setdefault(path, []).append(line)
-        if row.deadline is not None:
-            path = f"{folders.expiring}/0.{bucket(row.deadline, now)}"
-            line = _line(row.deadline, row)
-            lines.setdefault(path, []).append(line)
-    for path, texts in lines.items():
+def announce(store: Store, folders: Folders, row: Row, now: float) -> None:
+    """Write the hints for a row that is, or is about to be, pending or paused."""
+    for path, line in _hints(folders, row, now):
         # The first line break ends a line that a full disk may have torn.
-        store.disk.append(path, ("\n" + "\n".join(texts) + "\n").encode())
+        store.disk.append(path, f"\n{line}\n".encode())
+
+
+def announce_all(store: Store, folders: Folders, rows: Iterable[Row], now: float) -> None:
+    """The same for many rows of one queue, each log written to once."""
+    logs: dict[str, list[str]] = {}
+    for row in rows:
+        for path, line in _hints(folders, row, now):
+            logs.setdefault(path, []).append(line)
+    for path, lines in logs.items():
+        store.disk.append(path, ("\n" + "\n".join(lines) + "\n").encode())
+
+
+def _hints(folders: Folders, row: Row, now: float) -> list[tuple[str, str]]:
+    """Lines, and the logs that they belong into."""
+    hints = []
+    if row.state is State.PENDING:
+        log = f"{folders.ready}/{row.priority}.{bucket(row.ready_at, now)}"
+        hints.append((log, _line(row.ready_at, row)))
+    if row.deadline is not None:
+        log = f"{folders.expiring}/0.{bucket(row.deadline, now)}"
+        hints.append((log, _line(row.deadline, row)))
+    return hints
 
 
 def _line(moment: float, row: Row) -> str:
@@ -51,7 +63,7 @@ def _line(moment: float, row: Row) -> str:
 
 def bucket(moment: float, now: float) -> str:
     """The log for a moment: the minute when it is due within the hour, else the hour."""
-    due = int(max(moment, now))
+    due = int(moment if moment > now else now)
     return f"{due - due % HOUR}h" if due > now + HOUR else f"{due - due % MINUTE}m"
 
 

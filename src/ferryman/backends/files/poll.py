@@ -99,8 +99,9 @@ class Claimer:
         """Claim what is due. Jobs whose lock somebody holds for a moment are tried again."""
         jobs: list[Job] = []
         for again in range(TRIES):
-            if self._round(jobs, limit):
-                break
+            with self._store.baton:
+                if self._round(jobs, limit):
+                    break
             self._line.scatter()
             time.sleep(again * 0.0002)
         return jobs
@@ -176,7 +177,7 @@ class Claimer:
             return Found.OVER
         if row.priority != candidate.log.priority or row.task != candidate.task:
             # Edited or replaced since: it stands in line where it belongs now.
-            announce(self._store, self._folders, [row], now)
+            announce(self._store, self._folders, row, now)
             line.done(candidate)
             return Found.OVER
         if row.ready_at > now:

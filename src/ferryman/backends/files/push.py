@@ -6,7 +6,7 @@ import random
 import time
 from typing import TYPE_CHECKING, Final
 
-from ferryman.backends.files.entry import TOGETHER, enter
+from ferryman.backends.files.entry import TOGETHER, enter, enter_alone
 from ferryman.backends.files.keys import Key
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.reading import find, make_durable
@@ -53,7 +53,7 @@ def _push_alone(store: Store, message: Message) -> Pushed:
     name = name_of(message.id)
     if not (store.disk.exists(f"{folders.pending}/{name}") or store.ended(folders, name)):
         now = store.now()
-        if enter(store, [Row.of(message, store.next_seq(now), now)], now):
+        if enter_alone(store, Row.of(message, store.next_seq(now), now), folders, name, now):
             return make_pushed(message.id, "created")
     return _settled_answer(store, message)
 
@@ -123,8 +123,9 @@ def _settled_answer(store: Store, message: Message) -> Pushed:
         answer = _answer(store, message)
         if answer is not None:
             return answer
-        now = store.now()
-        if enter(store, [Row.of(message, store.next_seq(now), now)], now):
+        folders, now = store.make_queue(message.queue), store.now()
+        row = Row.of(message, store.next_seq(now), now)
+        if enter_alone(store, row, folders, name_of(message.id), now):
             return Pushed(message.id, "created")
         if attempt:
             time.sleep(random.random() * 0.002 * attempt)  # noqa: S311

@@ -41,7 +41,7 @@ def replace(store: Store, folders: Folders, job_id: str, message: Message, now: 
             _move(store, place, row, message.queue, now)
         else:
             # The hint first: whoever follows it too early finds the lock held, and comes again.
-            announce(store, folders, [row], now)
+            announce(store, folders, row, now)
             store.commit()
             store.put_in(place, "task.json", task_text(row), sync=True)
         return True

@@ -35,7 +35,9 @@ def settle(desk: Desk, settlements: Sequence[Settlement]) -> list[Receipt]:
         return [Chunk(desk, [(0, settlements[0])]).settle()[0]]
     receipts: dict[int, Receipt] = {}
     for numbered in _chunks(settlements):
-        receipts |= Chunk(desk, numbered).settle()
+        chunk = Chunk(desk, numbered)
+        with desk.store.baton if chunk.together else contextlib.nullcontext():
+            receipts |= chunk.settle()
     return [receipts[number] for number in range(len(settlements))]
 
 
@@ -79,7 +81,7 @@ class Chunk:
         self._desk = desk
         self._store = desk.store
         self._endings = [(number, Ending(desk, each)) for number, each in numbered]
-        self._together = desk.store.sync_together(len(numbered))
+        self.together = desk.store.sync_together(len(numbered))
         self._receipts: dict[int, Receipt] = {}
 
     def settle(self) -> dict[int, Receipt]:
@@ -109,7 +111,8 @@ class Chunk:
         lock = ending.lock = store.disk.lock(f"{ending.folders.pending}/{ending.name}")
         row = None if lock is None else self._claimed(ending, lock)
         if row is None:
-            self._receipts[number] = self._answer(settlement)
+            with store.baton.let_go():
+                self._receipts[number] = self._answer(settlement)
             self._desk.claims.forget(settlement.job_id)
             self._release(ending)
             return False
@@ -161,16 +164,19 @@ class Chunk:
         endings.settle(row, ending.settlement, now)
         if row.state.terminal:
             ending.tmp = f"{store.layout.tmp}/{store.nonce()}"
-            store.disk.create(ending.tmp, record_text(row), sync=not self._together)
+            store.disk.create(ending.tmp, record_text(row), sync=not self.together)
             return True
-        endings.return_to_queue(store, Held(ending.folders, ending.name, ending.lock), row, now)
+        with store.baton.let_go():
+            place = Held(ending.folders, ending.name, ending.lock)
+            endings.return_to_queue(store, place, row, now)
         self._forget(ending)
         return False
 
     def _commit(self, ended: list[Ending]) -> None:
         store = self._store
-        if self._together:
-            store.sync_all()
+        if self.together:
+            with store.baton.let_go():
+                store.sync_all()
         folders: set[str] = set()
         for ending in ended:
             row = ending.row
@@ -183,9 +189,10 @@ class Chunk:
             store.disk.rename(ending.tmp, f"{folder}/{ending.name}.json")
             ending.tmp = None
             folders.add(folder)
-        for folder in folders:
-            store.disk.sync_folder(folder)
-        self._hand_over()
+        with store.baton.let_go():
+            for folder in folders:
+                store.disk.sync_folder(folder)
+            self._hand_over()
         for ending in ended:
             self._remove(ending)
 

@@ -8,11 +8,13 @@ import threading
 from itertools import count
 from typing import TYPE_CHECKING
 
+from ferryman.backends.files.baton import Baton
 from ferryman.backends.files.disk import SyncFailed
 from ferryman.backends.files.errors import translate
 from ferryman.backends.files.layout import Layout
 from ferryman.backends.files.moments import not_after, whole
 from ferryman.backends.files.names import text_of
+from ferryman.backends.files.process import this_process
 from ferryman.backends.files.times import FileClock
 from ferryman.clock import SystemClock
 from ferryman.errors import BackendUnavailable
@@ -27,19 +29,6 @@ if TYPE_CHECKING:
     from ferryman.clock import Clock
     from ferryman.errors import BackendError
 
-
-class _Process:
-    """The number of this process, without asking the system for each name that is made."""
-
-    def __init__(self) -> None:
-        self.renew()
-
-    def renew(self) -> None:
-        self.number = os.getpid()
-
-
-_process = _Process()
-os.register_at_fork(after_in_child=_process.renew)
 
 BOOT = "/proc/sys/kernel/random/boot_id"
 
@@ -81,6 +70,7 @@ class Store:
         self._seq = 0
         self._lock = threading.Lock()
         self._local = threading.local()
+        self.baton = Baton()
         self._broken: str | None = None
         self._verb = Verb(self)
 
@@ -99,7 +89,7 @@ class Store:
 
     def nonce(self) -> str:
         """A name that nobody else uses; the process number tells forks apart."""
-        return f"{_process.number:x}-{self._token}-{next(self._numbers):x}"
+        return f"{this_process.number:x}-{self._token}-{next(self._numbers):x}"
 
     def expired(self, lease: Lease, now: float) -> bool:
         """Whether a lease is over: by this boot's steady clock where that can be said."""

@@ -230,7 +230,7 @@ class Attempts:
             line.done(candidate)
             return Found.OVER
         if row.priority != candidate.log.priority or row.task != candidate.task:
-            announce(self._store, self._folders, [row], now)
+            announce(self._store, self._folders, row, now)
             line.done(candidate)
             return Found.OVER
         if row.ready_at > now:

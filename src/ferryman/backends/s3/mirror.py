@@ -253,7 +253,7 @@ class Mirror:
         if was_paused or row.state is State.PAUSED:
             mark_paused(store, place, row.state is State.PAUSED)
         if row.state is not State.PROCESSING:
-            announce(store, place.folders, [row], store.now())
+            announce(store, place.folders, row, store.now())
         store.disk.set_hinted(place.lock, True)
 
     def _lease(self, place: Held, sight: Sight) -> None:
