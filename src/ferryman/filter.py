@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 
 from ferryman.errors import InvalidFilter
 from ferryman.job import Job, State
@@ -24,6 +24,8 @@ EXACT: Final = frozenset(
 )
 NUMBERS: Final = frozenset({"priority", "attempts", "generation", "version", "fence"})
 AGES: Final = frozenset({"age", "finished"})
+NAMES: Final = frozenset({"queue", "task", "state"})
+KEYS: Final = frozenset({"id", "key", "correlation_id", "meta"})
 MAX_TERMS: Final = 32
 MAX_LENGTH: Final = 2_000
 
@@ -83,6 +85,28 @@ class Filter:
 
     def matches(self, job: Job, now: float) -> bool:
         return all(term.holds(job, now) for term in self.terms)
+
+    @property
+    def by_name(self) -> bool:
+        """Whether queue, task and state decide what matches; the empty one asks for none."""
+        return bool(self.terms) and all(term.field in NAMES for term in self.terms)
+
+    @property
+    def by_key(self) -> bool:
+        """Whether it names something that an index has, and that few jobs share as a rule."""
+        return any(term.field in KEYS and not term.negated for term in self.terms)
+
+
+class Line(NamedTuple):
+    """Jobs that have the same three names."""
+
+    queue: str
+    task: str
+    state: str
+
+    def matches(self, query: Filter) -> bool:
+        """Whether its jobs match; asked only of filters by nothing but the three names."""
+        return query.matches(cast("Job", self), 0.0)
 
 
 def _terms(text: str) -> Iterable[Term]:

@@ -81,6 +81,13 @@ PLANS = {
     ],
     "newest_aside": ["SEARCH jobs USING COVERING INDEX set_aside (state=? AND rowid<?)"],
     "newest_ready": ["SEARCH jobs USING INDEX ready (queue=? AND task=?)"],
+    "newest_waiting": [
+        "SEARCH jobs USING COVERING INDEX waiting (scheduled=? AND state=? AND rowid>? AND rowid<?)"
+    ],
+    "far_waiting": [
+        "SEARCH jobs USING COVERING INDEX waiting (scheduled=? AND state=? AND rowid<?)"
+    ],
+    "of_pending": ["SCAN jobs USING COVERING INDEX waiting"],
     "ended_since": ["SEARCH jobs USING COVERING INDEX finished (state=? AND finished_at>?)"],
     "depth_of_tenant": ["SEARCH jobs USING INDEX tenants (queue=? AND tenant=?)"],
     "without_turn": ["SEARCH jobs USING INDEX without_turn (queue=?)"],

@@ -138,3 +138,22 @@ def test_nobody_sees_what_was_seen_before_a_change(backend: Counted, clock: Fake
     look.forget()
     clock.advance(0.1)
     assert "mail" in look.snapshot().queues
+
+
+def test_a_count_that_took_long_does_not_replace_what_was_seen_since(
+    backend: Counted, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend.more = 1_000_000
+    look = Look(backend)
+    count, overtaking = backend.snapshot, iter([True])
+
+    def overtaken() -> Snapshot:
+        seen = count()
+        if next(overtaking, False):
+            pushed(backend, queue="mail")
+            look.renew()
+        return seen
+
+    monkeypatch.setattr(backend, "snapshot", overtaken)
+    assert "mail" not in look.renew().queues
+    assert "mail" in look.snapshot().queues

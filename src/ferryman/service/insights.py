@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ferryman.errors import InvalidFilter, JobNotFound, NameNotFound, Unsupported
-from ferryman.filter import Filter, Term
+from ferryman.filter import Filter, Line, Term
 from ferryman.flow.breakers import BREAKER_CELLS
 from ferryman.flow.permits import PERMIT_CELLS
 from ferryman.flow.rates import RATE_CELLS
@@ -130,7 +130,7 @@ class Insights:
         seen = self._look.renew() if patient else self._look.snapshot()
         for counts in self._sorted(seen.queues):
             for state, n in counts.states.items():
-                states[state] += n if _of_line(parsed, counts.queue, state) else 0
+                states[state] += n if Line(counts.queue, "", state).matches(parsed) else 0
         return Counted(states)
 
     def filter(self, where: str) -> Filter:
@@ -220,9 +220,3 @@ def check_page(limit: int) -> None:
     """Refuse pages of no or of too many rows."""
     if not 1 <= limit <= MAX_PAGE:
         raise InvalidFilter(f"limit: must be from 1 to {MAX_PAGE:,}, got {limit}")
-
-
-def _of_line(where: Filter, queue: str, state: State) -> bool:
-    """Whether a filter of queues and states alone matches the jobs of these two."""
-    have = {"queue": queue, "state": state}
-    return all((have[term.field] in term.values) is not term.negated for term in where.terms)

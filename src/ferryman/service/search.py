@@ -29,8 +29,6 @@ LOOK: Final = 500
 # A store would test these on every job of a scan that cannot be broken off.
 _DOCUMENTS: Final = frozenset({"payload", "error", "text"})
 _UNINDEXED: Final = _DOCUMENTS | {"worker", "tenant"} | NUMBERS | AGES
-# So few jobs share one of these that all of them can be looked at.
-_KEYS: Final = frozenset({"id", "key", "correlation_id", "meta"})
 _BAD: Final = TERMINAL - {State.COMPLETED}
 
 
@@ -153,7 +151,7 @@ def scans(where: Filter) -> bool:
 
 def _rough(where: Filter) -> Filter:
     """What of a filter a store finds by its indexes; the rest is tested job by job."""
-    if any(term.field in _KEYS and not term.negated for term in where.terms):
+    if where.by_key:
         return Filter(tuple(term for term in where.terms if term.field not in _DOCUMENTS))
     if _ended_badly(where):
         return where

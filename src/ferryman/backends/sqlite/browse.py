@@ -6,13 +6,13 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from ferryman.backends.sql.named import CLOSE, by_key, by_name
+from ferryman.backends.sql.named import CLOSE
 from ferryman.backends.sql.rows import SEQ, STATES, job_of
 from ferryman.backends.sql.where import where
 from ferryman.backends.sqlite import named
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.filtering import DIALECT
-from ferryman.backends.sqlite.narrow import narrow, recent, states_of
+from ferryman.backends.sqlite.narrow import narrow, recent
 from ferryman.backends.sqlite.transaction import SQL
 from ferryman.errors import InvalidFilter
 from ferryman.job import State
@@ -52,7 +52,7 @@ def list_jobs(
 
 def count(connection: sqlite3.Connection, query: Filter, most: int) -> Mapping[State, int] | None:
     """Matches by state up to `most` each, if the indexes tell; None if not."""
-    return named.counts(connection, query, most) if by_name(query) else None
+    return named.counts(connection, query, most) if query.by_name else None
 
 
 def snapshot(connection: sqlite3.Connection, now: float) -> Snapshot:
@@ -87,18 +87,16 @@ def _rows(
     statement = SQL["list"].replace("{where}", text)
     if (seqs := recent(connection, query, now, before)) is not None:
         return _of_these(connection, statement, values, seqs, limit)
-    by_lines = by_name(query)
-    if not by_key(query) and not (by_lines and State.PENDING not in states_of(query)):
-        # Among the newest jobs first: most pages are full by then. Only the lines of finished jobs
-        # stand in push order, those of ready ones are read whole.
+    if query.by_name and (seqs := named.newest(connection, query, before, limit)) is not None:
+        return connection.execute(SQL["these"], {"seqs": json.dumps(seqs)}).fetchall()
+    if not query.by_key:
+        # Among the newest jobs first: most pages are full by then.
         [last] = connection.execute(SQL["newest"]).fetchone()
         low = min(before, last + 1) - CLOSE
         close = statement.replace("{narrow}", "TRUE")
         rows = connection.execute(close, [*values, before, low, limit]).fetchall()
         if len(rows) == limit or low <= 0:
             return rows
-    if by_lines and (seqs := named.newest(connection, query, before, limit)) is not None:
-        return connection.execute(SQL["these"], {"seqs": json.dumps(seqs)}).fetchall()
     narrowed = statement.replace("{narrow}", narrow(connection, query))
     return connection.execute(narrowed, [*values, before, 0, limit]).fetchall()
 

@@ -7,13 +7,13 @@ from collections import Counter, defaultdict
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any, Final
 
-from ferryman.backends.sql.named import MOST_LINES, Line
+from ferryman.backends.sql.named import CLOSE, MOST_LINES
 from ferryman.backends.sql.rows import STATES
 from ferryman.backends.sql.where import where
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.filtering import DIALECT
 from ferryman.backends.sqlite.transaction import SQL
-from ferryman.filter import Filter
+from ferryman.filter import Filter, Line
 from ferryman.job import TERMINAL, State
 
 if TYPE_CHECKING:
@@ -30,11 +30,12 @@ def newest(
     connection: sqlite3.Connection, query: Filter, before: int, limit: int
 ) -> Sequence[int] | None:
     """Where the newest matches stand in push order; None where there are too many lines to ask."""
-    lines = _Lines(connection, query)
+    waiting = _newest_waiting(connection, query, before, limit)
+    lines = _Lines(connection, query, waiting=waiting is None)
     if lines.too_many:
         return None
     asks = [(text, [*values, before, limit]) for _, text, values in lines.asks()]
-    found: list[int] = []
+    found = list(waiting or ())
     # All at once: each row that comes by itself is a moment in which another thread may run, and
     # of many lines' rows few are for the page.
     for start in range(0, len(asks), _AT_ONCE):
@@ -45,6 +46,51 @@ def newest(
         [seqs] = connection.execute(statement, [*values, limit]).fetchone()
         found += json.loads(seqs)
     return nlargest(limit, found)
+
+
+def _newest_waiting(
+    connection: sqlite3.Connection, query: Filter, before: int, limit: int
+) -> Sequence[int] | None:
+    """The newest pending jobs that match; None where it takes a look at their lines to tell.
+
+    Pending jobs have an index in push order, along which those of rare names are far apart. Their
+    lines stand in the order of claims, and are read whole: short ones, and those which thousands of
+    newer jobs stand before.
+    """
+    if not Line("", "", State.PENDING).matches(_only(query, "state")):
+        return []
+    names = _only(query, "queue", "task")
+    matching, others = _waiting(connection, query)
+    if names.terms and matching <= CLOSE:
+        return None
+    # Whatever the order, no more of the other queues than these can stand in between.
+    dense = others <= matching and not _only(query, "task").terms
+    text, values = where(names, 0.0, DIALECT)
+    statement = SQL["newest_waiting"].replace("{where}", text)
+    found: list[int] = []
+    for scheduled in (0, 1):
+        low = 0 if dense else _far(connection, scheduled, before)
+        given = [scheduled, *values, low, before, limit]
+        seqs = [seq for (seq,) in connection.execute(statement, given)]
+        if len(seqs) < limit and low:
+            return None
+        found += seqs
+    return found
+
+
+def _waiting(connection: sqlite3.Connection, query: Filter) -> tuple[int, int]:
+    """How many pending jobs the queues have that match, and how many the others."""
+    queues, counted = _only(query, "queue"), [0, 0]
+    for queue, state, n in connection.execute(SQL["counts"]):
+        if state == State.PENDING:
+            counted[not Line(queue, "", state).matches(queues)] += n
+    return counted[0], counted[1]
+
+
+def _far(connection: sqlite3.Connection, scheduled: int, before: int) -> int:
+    """Where the newest pending jobs end that are looked at one by one; 0 if all of them are."""
+    row = connection.execute(SQL["far_waiting"], [scheduled, before, CLOSE]).fetchone()
+    return 0 if row is None else int(row[0])
 
 
 def counts(connection: sqlite3.Connection, query: Filter, most: int) -> Mapping[State, int] | None:
@@ -62,17 +108,22 @@ def counts(connection: sqlite3.Connection, query: Filter, most: int) -> Mapping[
 class _Lines:
     """The lines of finished and of ready jobs that match; `too_many`: they were not all found.
 
-    The counters tell which queues have jobs of which state at all.
+    The counters tell which queues have jobs of which state at all. Without `waiting`, pending jobs
+    are left out.
     """
 
-    def __init__(self, connection: sqlite3.Connection, query: Filter) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, query: Filter, *, waiting: bool = True
+    ) -> None:
         self._query = query
+        left_out = () if waiting else (State.PENDING, SCHEDULED)
         self._states: defaultdict[str, set[str]] = defaultdict(set)
         for queue, state, _ in connection.execute(SQL["counts"]):
-            self._states[queue].add(state)
+            if state not in left_out:
+                self._states[queue].add(state)
         # All of a state that is set aside stand in push order already; else only the paused ones
         # are looked for there, which are in no line.
-        every = not self._only("queue", "task").terms
+        every = not _only(query, "queue", "task").terms
         self._aside = _ASIDE if every else frozenset({State.PAUSED})
         self._lines: list[tuple[str, Line]] = []
         self.too_many = False
@@ -110,13 +161,14 @@ class _Lines:
 
     def _wants(self, queue: str, state: str) -> bool:
         """Whether jobs of a queue and state can match, whatever their task."""
-        return Line(queue, "", state).matches(self._only("queue", "state"))
+        return Line(queue, "", state).matches(_only(self._query, "queue", "state"))
 
     def _where(self, *fields: str) -> tuple[str, list[Any]]:
-        return where(self._only(*fields), 0.0, DIALECT)
+        return where(_only(self._query, *fields), 0.0, DIALECT)
 
-    def _only(self, *fields: str) -> Filter:
-        return Filter(tuple(term for term in self._query.terms if term.field in fields))
+
+def _only(query: Filter, *fields: str) -> Filter:
+    return Filter(tuple(term for term in query.terms if term.field in fields))
 
 
 def _tasks(connection: sqlite3.Connection, kind: str, queue: str) -> list[str]:

@@ -1,4 +1,2 @@
--- The pending jobs, by the indexes that hold them.
-SELECT seq FROM jobs WHERE state = 'pending' AND scheduled = 0
-UNION ALL
-SELECT seq FROM jobs WHERE state = 'pending' AND scheduled = 1
+-- The pending jobs, by the index that holds them.
+SELECT seq FROM jobs INDEXED BY waiting WHERE state = 'pending'

@@ -2,10 +2,10 @@
 -- What is missing comes as '' or -1: Python's driver takes half a microsecond to bind a None.
 INSERT OR IGNORE INTO jobs (
     id, queue, task, version, priority, max_attempts, body, created_at, ready_at, scheduled,
-    key, backoff, correlation_id, meta, timeout, deadline, state
+    timeout, key, backoff, correlation_id, meta, deadline, state
 )
 VALUES (
     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-    nullif(?, ''), nullif(?, ''), nullif(?, ''), nullif(?, ''), nullif(?, -1), nullif(?, -1),
+    nullif(?, -1), nullif(?, ''), nullif(?, ''), nullif(?, ''), nullif(?, ''), nullif(?, -1),
     'pending'
 )

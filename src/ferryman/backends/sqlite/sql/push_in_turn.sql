@@ -1,11 +1,11 @@
 -- Accepts one message of a tenant, unless a job has its id; if it is due, it gets its turn.
 INSERT OR IGNORE INTO jobs (
     id, queue, task, version, priority, max_attempts, body, created_at, ready_at, scheduled,
-    key, backoff, correlation_id, meta, timeout, deadline, tenant, tenant_turn, state
+    timeout, key, backoff, correlation_id, meta, deadline, tenant, tenant_turn, state
 )
 VALUES (
     ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
-    nullif(?11, ''), nullif(?12, ''), nullif(?13, ''), nullif(?14, ''), nullif(?15, -1),
+    nullif(?11, -1), nullif(?12, ''), nullif(?13, ''), nullif(?14, ''), nullif(?15, ''),
     nullif(?16, -1), ?17,
     CASE
         WHEN ?10 THEN 0
