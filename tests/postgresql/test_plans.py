@@ -139,3 +139,17 @@ def test_counters_are_added_up_and_say_the_same(
     backend.reap()
     assert postgres_admin.execute(rows).rowcount == 1
     assert backend.snapshot().count(State.COMPLETED) == 300
+
+
+def test_a_count_is_not_shared_out_among_processes(
+    crowded: PostgresqlBackend, postgres: str
+) -> None:
+    with session_that_explains(postgres) as session:
+        for cost in ("parallel_setup_cost", "parallel_tuple_cost"):
+            session.execute(f"SET {cost} = 0")
+        session.execute("SET min_parallel_index_scan_size = 0")
+        for way in ("seqscan", "bitmapscan"):
+            session.execute(f"SET enable_{way} = off")
+        plan = Explained(crowded, session).run("counts", {"now": None})
+    assert re.search(r"-> +Index (Only )?Scan using ready ", plan), plan
+    assert not re.search(r"Parallel Index (Only )?Scan using ready ", plan), plan

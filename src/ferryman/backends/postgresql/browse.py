@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ferryman.backends.postgresql import named
 from ferryman.backends.postgresql.narrow import narrow, places
 from ferryman.backends.postgresql.transaction import can_exist
-from ferryman.backends.sql.named import CLOSE, MANY, by_key, by_name, ended_badly
+from ferryman.backends.sql.named import CLOSE, MANY, ended_badly
 from ferryman.backends.sql.rows import SEQ, STATES, job_of
 from ferryman.errors import InvalidFilter
 from ferryman.queue.answers import Page, QueueCounts, Snapshot
@@ -49,7 +49,7 @@ def list_jobs(database: Database, query: Filter, limit: int, after: str | None) 
         return Page(())
     if (seqs := _ended_badly(database, query, now, before)) is not None:
         return _of_these(database, query, now, limit, seqs)
-    if by_name(query) and (page := _named(database, query, now, limit, before)) is not None:
+    if query.by_name and (page := _named(database, query, now, limit, before)) is not None:
         return page
     low = _newest(database, tables, before) + 1 - CLOSE
     page = _walked(database, query, now, limit, (before, low))
@@ -57,13 +57,13 @@ def list_jobs(database: Database, query: Filter, limit: int, after: str | None) 
         return page
     # A run of a pipeline may share its name with a million jobs, and then the newest fill a page;
     # of few, a walk in push order would lead past all others.
-    order = "seq + 0" if by_key(query) else "seq"
+    order = "seq + 0" if query.by_key else "seq"
     return _walked(database, query, now, limit, (before, 0), order=order)
 
 
 def count(database: Database, query: Filter, most: int) -> Mapping[State, int] | None:
     """Matches by state up to `most` each, if the indexes tell; None if not."""
-    return named.counts(database, query, most) if by_name(query) else None
+    return named.counts(database, query, most) if query.by_name else None
 
 
 def _ended_badly(

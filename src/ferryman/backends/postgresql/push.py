@@ -30,6 +30,10 @@ MANY: Final = 20
 
 _made = attrgetter("id", "queue", "task", "body", "version", "priority", "max_attempts")
 _optional = attrgetter("key", "backoff", "timeout", "correlation_id")
+_extras = attrgetter(
+    "delay", "ready_at", "expires", "key", "backoff", "correlation_id", "meta", "tenant"
+)
+_NO_EXTRAS: Final[tuple[Any, ...]] = (0, None, None, None, None, None, {}, None)
 _make_pushed = maker(Pushed)
 
 _WAITING: Final = sorted(map(str, WAITING))
@@ -83,9 +87,7 @@ def _kind(message: Message) -> tuple[bool, bool]:
 
 def statement(message: Message) -> str:
     """The form of the call: to bind what is missing takes as long as to bind what is there."""
-    options = (message.ready_at, message.expires, *_optional(message))
-    bare = not message.delay and not message.meta and not any(o is not None for o in options)
-    return "push_bare" if bare else "push"
+    return "push_bare" if _extras(message) == _NO_EXTRAS else "push"
 
 
 def call(
@@ -93,7 +95,7 @@ def call(
 ) -> tuple[Any, ...]:
     """The values of push.sql, or of push_bare.sql."""
     if bare:
-        return (*_made(message), announce, now)
+        return (*_made(message), message.timeout, announce, now)
     tenant = () if message.tenant is None else (message.tenant,)
     return (
         *tenant,
