@@ -18,7 +18,7 @@ from ferryman.queue.open import open_backend, safe_url
 from ferryman.queue.traced import Traced
 from ferryman.queue.view import View
 from ferryman.tasks.aio import AsyncFerry
-from ferryman.tasks.handle import Handle
+from ferryman.tasks.handle import Handles
 from ferryman.tasks.options import DEFAULT_PRIORITIES, Options
 from ferryman.tasks.passage import is_errand
 from ferryman.tasks.tasks import Tasks
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ferryman.pipeline.pipeline import Pipeline
     from ferryman.queue.contract import Backend
     from ferryman.queue.joining import Statement, Style
+    from ferryman.tasks.handle import Handle
     from ferryman.tasks.route import Joinable
     from ferryman.tasks.task import Task
     from ferryman.tasks.tracing import Tracing
@@ -182,7 +183,7 @@ class Ferry(AsyncFerry, Paced):
             with suppress(BackendError):
                 self.capacities.watch(backend, limits)
         read = None if task is None else task.signature.read_result
-        return [Handle(one.id, self._opened, one.created, read) for one in pushed]
+        return Handles(pushed, self._opened, read)
 
     def push_statement(self, message: Message, style: Style = "numeric") -> Statement:
         """A push as SQL and its values, for drivers that are not ours (PostgreSQL).

@@ -6,20 +6,40 @@ import hashlib
 import os
 import socket
 import time
+from typing import TYPE_CHECKING
 
-# RFC 9562: the first digit of the fourth group holds two fixed bits and two random ones.
-_VARIANTS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BITS = 12
+_FRACTION = (1 << _BITS) - 1
+# RFC 9562: the fourth group begins with two fixed bits.
+_VARIANTS = bytes(byte & 0x3F | 0x80 for byte in range(256))
 
 
 def new_id() -> str:
     """A UUIDv7: millisecond, a 12-bit fraction of it, then 62 random bits."""
-    millis, rest = divmod(time.time_ns(), 1_000_000)
-    when = f"{millis:012x}"
+    when = f"{_now():015x}"
     try:
-        chance = _chances.pop()
+        end = _ends.pop()
     except IndexError:
-        chance = _refill()
-    return f"{when[:8]}-{when[8:]}-7{rest * 4096 // 1_000_000:03x}-{chance}"
+        # One is taken before others see them: they may be quick.
+        end, *others = _random_ends(_AT_ONCE)
+        _ends.extend(others)
+    return f"{when[:8]}-{when[8:12]}-7{when[12:]}-{end}"
+
+
+def new_ids(number: int) -> list[str]:
+    """As many in their order: each is one step of the fraction later than the one before."""
+    ids: list[str] = []
+    millisecond, start = -1, ""
+    for now, end in enumerate(_random_ends(number), _now()):
+        if now >> _BITS != millisecond:
+            millisecond = now >> _BITS
+            when = f"{millisecond:012x}"
+            start = f"{when[:8]}-{when[8:]}-7"
+        ids.append(f"{start}{now & _FRACTION:03x}-{end}")
+    return ids
 
 
 def worker_id() -> str:
@@ -39,21 +59,30 @@ def child_id(parent_id: str, generation: int, edge: str, index: int | str) -> st
     return _dashed(number & ~(0xF << 76) & ~(3 << 62) | 8 << 76 | 2 << 62)
 
 
-def _refill() -> str:
-    """Random ends of ids, many for one question to the system; pop and extend are atomic.
+def _now() -> int:
+    """Milliseconds, and 12 bits for their fraction."""
+    return (time.time_ns() << _BITS) // 1_000_000
+
+
+def _random_ends(number: int) -> Iterator[str]:
+    """Ends of ids, many for one question to the system.
 
     Not the random module: programs seed it, and two that use one seed would make equal ids.
     """
-    digits = os.urandom(8 * _AT_ONCE).hex()
-    ends = [digits[start : start + 16] for start in range(0, len(digits), 16)]
-    _chances.extend([f"{_VARIANTS[end[0]]}{end[1:4]}-{end[4:]}" for end in ends])
-    return _chances.pop()
+    if not number:
+        return iter(())
+    heads = bytearray(os.urandom(2 * number))
+    heads[::2] = heads[::2].translate(_VARIANTS)
+    tails = os.urandom(6 * number)
+    ends = zip(heads.hex("-", 2).split("-"), tails.hex("-", 6).split("-"), strict=True)
+    return map("-".join, ends)
 
 
 _AT_ONCE = 256
-_chances: list[str] = []
+# Pop and extend are atomic.
+_ends: list[str] = []
 # A forked child must not make the ids that its parent is going to make.
-os.register_at_fork(after_in_child=_chances.clear)
+os.register_at_fork(after_in_child=_ends.clear)
 
 
 def _dashed(number: int) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from ferryman.errors import InvalidMessage
-from ferryman.frozen import maker
-from ferryman.ids import new_id
+from ferryman.frozen import copier
+from ferryman.ids import new_id, new_ids
 
 MAX_BYTES: Final = 8 << 20
 MAX_DEPTH: Final = 64
@@ -80,26 +80,12 @@ class Message:
         """
         if message_id is not None:
             check_name("id", message_id, MAX_ID)
-        return _make(
-            self.queue,
-            self.task,
-            body,
-            message_id or new_id(),
-            self.version,
-            self.priority,
-            self.delay,
-            self.ready_at,
-            self.expires,
-            self.key,
-            self.unique,
-            self.replace,
-            self.max_attempts,
-            self.backoff,
-            self.timeout,
-            self.correlation_id,
-            self.meta,
-            self.tenant,
-        )
+        return _again(self, body, message_id or new_id())
+
+    def again_each(self, bodies: Sequence[str]) -> list[Message]:
+        """One for each body, their new ids in the same order."""
+        ids = new_ids(len(bodies))
+        return [_again(self, body, made) for body, made in zip(bodies, ids, strict=True)]
 
     def __post_init__(self) -> None:
         check_name("queue", self.queue, MAX_NAME)
@@ -134,22 +120,20 @@ class Message:
         )
 
 
-_make = maker(Message)
+_again = copier(Message, "body", "id")
 
 
 def encode(value: Any, field_name: str = "payload") -> str:
     """Plain JSON types as compact JSON text, or `InvalidMessage` that names the place."""
-    if type(value) not in _SCALARS:
-        try:
-            _Walk(field_name).check(value, 1)
-        except _NotPlainError as misfit:
-            raise InvalidMessage(field_name + misfit.place, misfit.reason) from None
+    if type(value) not in _SCALARS and not _is_flat(value):
+        _check_plain(value, field_name)
     try:
         text = _to_json(value)
         size = len(text) if text.isascii() else len(text.encode())
     except UnicodeEncodeError:
         raise InvalidMessage(field_name, "holds a lone surrogate, which is not text") from None
     except ValueError as error:
+        _check_plain(value, field_name)
         raise InvalidMessage(field_name, str(error)) from None
     if size > MAX_BYTES:
         raise InvalidMessage(
@@ -193,6 +177,26 @@ def decode(text: str) -> Any:
 # `json.loads` looks for white space on both sides, which takes longer than a small payload.
 _scan: Final = json.JSONDecoder().raw_decode
 _SCALARS: Final = frozenset({str, int, bool, type(None)})
+_NUMBERS_TOO: Final = _SCALARS | {float}
+_NAMES: Final = frozenset({str})
+_FEW: Final = 100
+
+
+def _check_plain(value: Any, field_name: str) -> None:
+    try:
+        _Walk(field_name).check(value, 1)
+    except _NotPlainError as misfit:
+        raise InvalidMessage(field_name + misfit.place, misfit.reason) from None
+
+
+def _is_flat(value: Any) -> bool:
+    """Whether it is an object of scalars, as most payloads are; the encoder refuses what is NaN."""
+    return (
+        type(value) is dict
+        and len(value) <= _FEW
+        and _NAMES.issuperset(map(type, value))
+        and _NUMBERS_TOO.issuperset(map(type, value.values()))
+    )
 
 
 class _Walk:

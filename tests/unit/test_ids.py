@@ -6,7 +6,7 @@ import uuid
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.ids import child_id, new_id
+from ferryman.ids import child_id, new_id, new_ids
 
 PARENTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1)
 
@@ -35,6 +35,17 @@ def test_ids_made_one_after_the_other_sort_in_that_order() -> None:
 def test_ids_made_at_once_are_all_different() -> None:
     ids = [new_id() for _ in range(20_000)]
     assert len(set(ids)) == len(ids)
+
+
+def test_many_ids_at_once_are_sorted_version_7_uuids_that_differ() -> None:
+    first, ids = new_id(), new_ids(10_000)
+    assert first < ids[0]
+    assert ids == sorted(set(ids))
+    made = [uuid.UUID(one) for one in ids]
+    assert {(one.version, one.variant) for one in made} == {(7, uuid.RFC_4122)}
+    # More of them than a millisecond has steps.
+    assert len({one.int >> 80 for one in made}) > 2
+    assert new_ids(0) == []
 
 
 def test_a_child_id_never_changes() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from ferryman.errors import JobCancelled, JobFailed, JobNotFound, StillUnfinished
 from ferryman.job import Job, State
@@ -13,6 +14,7 @@ from ferryman.tasks.aio import AsyncHandle
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ferryman.queue.answers import Pushed
     from ferryman.queue.contract import Backend
 
 R = TypeVar("R")
@@ -40,6 +42,13 @@ class Handle(AsyncHandle[R], Generic[R]):
 
     def __repr__(self) -> str:
         return f"Handle({self.id!r}, created={self.created})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is a handle of the same job."""
+        return isinstance(other, Handle) and other.id == self.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
 
     def job(self) -> Job:
         """The job as it is now, with errors and logs."""
@@ -73,6 +82,38 @@ class Handle(AsyncHandle[R], Generic[R]):
             raise JobCancelled(f"job {self.id!r} was cancelled: {job.error or 'by an operator'}")
         read = self._read_result or _plain
         return read(job.result)  # type: ignore[no-any-return]
+
+
+class Handles(Sequence[Handle[R]]):
+    """The handles of many pushes; each is made when it is looked at, which most never are."""
+
+    def __init__(
+        self,
+        pushed: Sequence[Pushed],
+        backend: Callable[[], Backend],
+        read_result: Callable[[str | None], Any] | None = None,
+    ) -> None:
+        self._pushed = pushed
+        self._backend = backend
+        self._read_result = read_result
+
+    def __repr__(self) -> str:
+        return f"<Handles of {len(self)} jobs>"
+
+    def __len__(self) -> int:
+        return len(self._pushed)
+
+    @overload
+    def __getitem__(self, place: int) -> Handle[R]: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Handles[R]: ...
+
+    def __getitem__(self, place: int | slice) -> Handle[R] | Handles[R]:
+        if isinstance(place, slice):
+            return Handles(self._pushed[place], self._backend, self._read_result)
+        one = self._pushed[place]
+        return Handle(one.id, self._backend, one.created, self._read_result)
 
 
 def _plain(text: str | None) -> Any:

@@ -90,7 +90,7 @@ class Task(AsyncTask[P, R], Generic[P, R]):
 
     def push_many(self, items: Iterable[Any]) -> Sequence[Handle[R]]:
         """Hand over a job for each item: its arguments as a tuple or a dict, or its only one."""
-        return self._tasks.push([self.message_for(item) for item in items], self)
+        return self._tasks.push(self.messages_for(items), self)
 
     def using(self, **options: Any) -> Task[P, R]:
         """The same task with other `Options` for what is pushed through it."""
@@ -141,19 +141,31 @@ class Task(AsyncTask[P, R], Generic[P, R]):
             payload = upcast(payload)
         return self.signature.arguments(payload, job)
 
-    def message_for(self, item: Any) -> Message:
-        """The message of one of `push_many`'s items."""
+    def messages_for(self, items: Iterable[Any]) -> list[Message]:
+        """The messages of `push_many`'s items."""
+        bodies = [encode(self._payload_for(item)) for item in items]
+        if self.options.id is not None:
+            return [self._filled.again(body, self.options.id) for body in bodies]
+        return self._filled.again_each(bodies)
+
+    def _payload_for(self, item: Any) -> Any:
+        read = self.signature.payload
         if isinstance(item, tuple):
-            return self.message(*item)
-        if self.signature.arity == 1:
-            return self._message(self.signature.payload((item,), {}))
-        return self.message(**item) if isinstance(item, dict) else self.message(item)
+            return read(item, {})
+        if self.signature.arity == 1 or not isinstance(item, dict):
+            return read((item,), {})
+        return read((), item)
 
     def _message(self, payload: Any) -> Message:
+        return self._filled.again(encode(payload), self.options.id)
+
+    @property
+    def _filled(self) -> Message:
+        """A message with everything that all of this task have; its body and id are replaced."""
         pattern = self._pattern
         if pattern is None:
             fields = self.options.fields(self._tasks.priorities)
             pattern = Message(task=self.name, version=self.version, **fields)
             if self._tasks.joined:  # until then the labels of priorities may still change
                 self._pattern = pattern
-        return pattern.again(encode(payload), self.options.id)
+        return pattern

@@ -90,7 +90,7 @@ class Tasks:
     ) -> Decorator: ...
     def task(
         self,
-        *,
+        *misplaced: object,
         name: str | None = None,
         queue: str = "default",
         retry: Retry | None = None,
@@ -123,6 +123,11 @@ class Tasks:
         `batch` jobs at most are run in one call: each parameter is a list then, and what is
         returned is None or a list with an end for each job.
         """
+        if misplaced:
+            raise TaskError(
+                f"task takes its options by name, got {misplaced[0]!r}: write @ferry.task() with "
+                "parentheses, or @ferry.task(queue=…)"
+            )
         limits = Limits.of(needs=needs, rate=rate, concurrency=concurrency, per=per, batch=batch)
         process = OwnProcess.wanted(executor, recycle_after, max_memory_mib)
         if isinstance(feeds, str):
