@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from bench import gates
@@ -119,8 +120,7 @@ def tab_questions(site: Site, sizes: Sizes) -> Iterator[Pair]:
     shown = pages(PACED, _sample(visitor, sizes)[0])
     idle = _asked(site, visitor, shown["overview"], sizes)
     yield Pair(gates.tab("overview", "nothing happens"), idle, None)
-    with work_beside(site.url):
-        _await_pace(site)
+    with _pacing(site):
         for name in ("overview", "jobs", "queue"):
             asked = _asked(site, visitor, shown[name], sizes)
             yield Pair(gates.tab(name, f"{PACE} jobs/s run"), asked, None)
@@ -132,8 +132,7 @@ def mixed_reads(site: Site, sizes: Sizes) -> Iterator[Pair]:
     reader = site.reader()
     load = Load(reader, _mix(_sample(reader, sizes), sizes))
     load.run(gates.READS / 4, sizes.read_seconds / 4)
-    with work_beside(site.url):
-        _await_pace(site)
+    with _pacing(site):
         times, grown = _beside(load, gates.READS, sizes.read_seconds, reader)
         yield Pair(gates.READS_P50, percentile(times, 0.50), None)
         yield Pair(gates.READS_P99, percentile(times, 0.99), None)
@@ -161,23 +160,40 @@ def _beside(load: Load, rate: float, seconds: float, reader: Visitor) -> tuple[l
 
 
 def _backlog(reader: Visitor) -> int:
-    states = reader.get(target(f"queues/{PACED}"))["states"]
-    return int(states["pending"]) + int(states["processing"])
+    states = _paced(reader)
+    return states["pending"] + states["processing"]
 
 
-def _await_pace(site: Site) -> None:
-    """Until the worker has caught up with the producer, which started earlier."""
-    reader = site.reader()
+@contextmanager
+def _pacing(site: Site) -> Iterator[None]:
+    """Jobs are pushed and run beside the block."""
+    with closing(site.reader()) as reader:
+        done = _paced(reader).get("completed", 0)
+        with work_beside(site.url):
+            _await_pace(reader, done)
+            yield
+
+
+def _await_pace(reader: Visitor, done: int) -> None:
+    """Until the worker has run jobs, and has caught up with the producer, which started earlier.
+
+    `done` is how many there were before: a store that is kept has those of earlier runs.
+    """
     deadline = time.monotonic() + 60.0
     while True:
-        queues = {one["queue"]: one for one in reader.get(target("queues"))["queues"]}
-        states = queues.get(PACED, {"states": {}})["states"]
-        if states.get("completed") and states["pending"] < PACE:
-            break
+        states = _paced(reader)
+        if states.get("completed", 0) > done + PACE and states["pending"] < PACE:
+            return
         if time.monotonic() > deadline:
             raise RuntimeError(f"the worker does not keep pace with {PACE} jobs/s: {states}")
         time.sleep(0.25)
-    reader.close()
+
+
+def _paced(reader: Visitor) -> Mapping[str, int]:
+    """The jobs that run beside, by state."""
+    queues = {one["queue"]: one["states"] for one in reader.get(target("queues"))["queues"]}
+    found: Mapping[str, int] = queues.get(PACED, {})
+    return found
 
 
 def _asked(site: Site, visitor: Visitor, asks: Sequence[Ask], sizes: Sizes) -> float:

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 from ferryman.service.api_keys import ApiKeys
 from ferryman.service.roles import Role
 from ferryman.web import asgi
+from ferryman.web.access.door import REMEMBERED
 from ferryman.web.server import Server
 from tests.web.client import Client
 from tests.web.conftest import TOKEN
 
 if TYPE_CHECKING:
+    import pytest
+
     from ferryman import Ferry
     from ferryman.testing import FakeClock
+    from ferryman.web.access.visitor import Visitor
     from tests.web.conftest import Visitors
 
 
@@ -102,6 +106,45 @@ SITES: list[tuple[dict[str, str], int]] = [
     ({"Origin": "null"}, 403),
     ({"Sec-Fetch-Site": "same-origin", "Origin": "http://evil.example"}, 403),
 ]
+
+
+def test_a_look_at_the_store_does_not_bring_back_a_session_that_was_left_meanwhile(
+    ferry: Ferry, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = asgi(ferry, token=TOKEN)
+    door = app.state.site.door
+    with Server(app, "127.0.0.1", 0) as server:
+        browser, _ = logged_in(Client(server.port))
+        clock.advance(REMEMBERED + 0.1)
+        find = door.sessions.find
+
+        def left_meanwhile(secret: str) -> Visitor:
+            visitor: Visitor = find(secret)
+            door.leave(visitor)
+            return visitor
+
+        monkeypatch.setattr(door.sessions, "find", left_meanwhile)
+        assert browser.get("/v1/me").status == 200
+        assert browser.get("/v1/me").status == 401
+
+
+def test_what_is_refused_makes_nobody_count_again(
+    ferry: Ferry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = asgi(ferry, token=TOKEN)
+    forgotten: list[bool] = []
+    monkeypatch.setattr(app.state.site.look, "forget", lambda: forgotten.append(True))
+    _, viewer = ApiKeys(ferry.backend).create("a viewer", Role.VIEWER)
+    with Server(app, "127.0.0.1", 0) as server:
+        client = Client(server.port)
+        for token, status in ((viewer, 403), ("wrong", 401)):
+            refused = client.using(Authorization=f"Bearer {token}")
+            assert refused.post("/v1/jobs", {"task": "a"}).status == status
+        assert client.post("/v1/session", {"token": "wrong"}).status == 401
+        assert forgotten == []
+        admin = client.using(Authorization=f"Bearer {TOKEN}")
+        assert admin.post("/v1/jobs", {"task": "a"}).status == 201
+        assert forgotten == [True]
 
 
 def test_a_session_acts_only_from_its_own_pages(stranger: Client) -> None:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ferryman import Ferry, Job  # noqa: TC001 - the task reads its annotations
 from ferryman.service import presentation
 from ferryman.service.insights import Insights
 from ferryman.service.roles import Role
+from ferryman.service.search import LOOK
 from ferryman.testing import drain
+from ferryman.web.site import SCANS
 from tests.web.client import part
 
 if TYPE_CHECKING:
+    import pytest
+
+    from ferryman.filter import Filter
+    from ferryman.queue.answers import Page
     from tests.web.client import Client
     from tests.web.conftest import Visitors
 
@@ -74,6 +82,31 @@ def test_a_search_in_payloads_pages_exactly_and_says_how_far_it_looked(
     ids = [job["id"] for job in [*first["jobs"], *rest["jobs"]]]
     assert ids == [f"job-{n:02}" for n in range(38, -1, -2)]
     assert (rest["next"], rest["complete"]) == (None, True)
+
+
+def test_searches_that_take_long_leave_the_other_threads_to_others(
+    ferry: Ferry, admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend, may_look, looking = ferry.backend, threading.Event(), threading.Semaphore(0)
+    look_up = backend.list
+
+    def slowly(where: Filter, *, limit: int = 50, after: str | None = None) -> Page:
+        if limit == LOOK:
+            looking.release()
+            assert may_look.wait(30)
+        return look_up(where, limit=limit, after=after)
+
+    monkeypatch.setattr(backend, "list", slowly)
+    pushed = ferry.push("mail", {"user": 7}).id
+    with ThreadPoolExecutor(40) as people:
+        searches = [people.submit(admin.get, "/v1/jobs", where="payload.user:7") for _ in range(40)]
+        for _ in range(SCANS):
+            assert looking.acquire(timeout=30)
+        assert admin.get("/v1/jobs", where="queue:mail").json["jobs"][0]["id"] == pushed
+        assert not looking.acquire(blocking=False)
+        may_look.set()
+        answers = [search.result().json["jobs"][0]["id"] for search in searches]
+    assert answers == [pushed] * 40
 
 
 def test_result_logs_and_progress_of_a_job(ferry: Ferry, admin: Client) -> None:
