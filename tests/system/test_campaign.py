@@ -16,6 +16,7 @@ from ferryman.testing import wait_until
 
 ROOT = Path(__file__).parents[2]
 
+TRIES = 4
 COLUMNS = {"lost", "finished_twice", "over_attempts", "early", "unfinished"}
 
 
@@ -41,6 +42,21 @@ def result(folder: Path) -> dict[str, Any]:
     return dict(row)
 
 
+def caught(folder: Path, column: str, *options: str) -> bool:
+    """Whether a broken build breaks this promise in one of a few campaigns.
+
+    The plan is the same each time, what it meets is not: a short one may pass by the fault.
+    """
+    for number in range(TRIES):
+        one = folder / str(number)
+        one.mkdir()
+        code, said, errors = campaign(one, *options)
+        assert code in (0, 1), said + errors
+        if code == 1 and result(one)[column] > 0:
+            return True
+    return False
+
+
 def test_a_sound_build_breaks_no_promise_under_kills_and_freezes(tmp_path: Path) -> None:
     code, said, errors = campaign(tmp_path, "--kills", "30", "--seed", "1")
     assert code == 0, said + errors
@@ -53,15 +69,13 @@ def test_a_sound_build_breaks_no_promise_under_kills_and_freezes(tmp_path: Path)
 
 
 def test_acks_without_a_fence_are_caught(tmp_path: Path) -> None:
-    code, said, errors = campaign(tmp_path, "--kills", "60", "--seed", "12", "--broken", "fence")
-    assert code == 1, said + errors
-    assert result(tmp_path)["finished_twice"] > 0
+    options = ("--kills", "60", "--seed", "12", "--broken", "fence")
+    assert caught(tmp_path, "finished_twice", *options)
 
 
 def test_children_pushed_after_the_settle_are_caught(tmp_path: Path) -> None:
-    code, said, errors = campaign(tmp_path, "--kills", "40", "--seed", "9", "--broken", "handoff")
-    assert code == 1, said + errors
-    assert result(tmp_path)["lost"] > 0
+    options = ("--kills", "40", "--seed", "9", "--broken", "handoff")
+    assert caught(tmp_path, "lost", *options)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
