@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from ferryman.errors import InvalidMessage
 from ferryman.frozen import copier
@@ -88,30 +88,14 @@ class Message:
         return [_again(self, body, made) for body, made in zip(bodies, ids, strict=True)]
 
     def __post_init__(self) -> None:
-        check_name("queue", self.queue, MAX_NAME)
-        check_name("task", self.task, MAX_NAME)
-        check_name("id", self.id, MAX_ID)
-        check_int("version", self.version, 1, MAX_PRIORITY)
-        check_int("priority", self.priority, -MAX_PRIORITY, MAX_PRIORITY)
-        check_int("max_attempts", self.max_attempts, 1, MAX_ATTEMPTS)
+        check_work(self)
         check_seconds("delay", self.delay)
         if self.ready_at is not None:
             _check_moment(self.ready_at, self.delay)
         if self.expires is not None:
             check_seconds("expires", self.expires, above_zero=True)
-        if self.timeout is not None:
-            check_seconds("timeout", self.timeout, above_zero=True)
-        if self.backoff is not None:
-            _check_backoff(self.backoff)
         if self.key is not None:
-            check_name("key", self.key, MAX_ID)
             _check_unique(self.unique)
-        if self.correlation_id is not None:
-            check_name("correlation_id", self.correlation_id, MAX_ID)
-        if self.meta:
-            _check_meta(self.meta)
-        if self.tenant is not None:
-            check_name("tenant", self.tenant, MAX_NAME)
 
     def same_work(self, queue: str, task: str, version: int, body: str) -> bool:
         """Whether a job with this id is the same work: queue, task, version and payload agree."""
@@ -121,6 +105,57 @@ class Message:
 
 
 _again = copier(Message, "body", "id")
+
+
+class Work(Protocol):
+    """What a message and a job have in common: which work it is, and on what terms."""
+
+    @property
+    def queue(self) -> str: ...
+    @property
+    def task(self) -> str: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def priority(self) -> int: ...
+    @property
+    def max_attempts(self) -> int: ...
+    @property
+    def timeout(self) -> float | None: ...
+    @property
+    def backoff(self) -> str | None: ...
+    @property
+    def key(self) -> str | None: ...
+    @property
+    def correlation_id(self) -> str | None: ...
+    @property
+    def meta(self) -> Mapping[str, str] | None: ...
+    @property
+    def tenant(self) -> str | None: ...
+
+
+def check_work(work: Work) -> None:
+    """Refuse what no job may have, wherever it comes from; the payload is not looked at."""
+    check_name("queue", work.queue, MAX_NAME)
+    check_name("task", work.task, MAX_NAME)
+    check_name("id", work.id, MAX_ID)
+    check_int("version", work.version, 1, MAX_PRIORITY)
+    check_int("priority", work.priority, -MAX_PRIORITY, MAX_PRIORITY)
+    check_int("max_attempts", work.max_attempts, 1, MAX_ATTEMPTS)
+    if work.timeout is not None:
+        check_seconds("timeout", work.timeout, above_zero=True)
+    if work.backoff is not None:
+        _check_backoff(work.backoff)
+    if work.key is not None:
+        check_name("key", work.key, MAX_ID)
+    if work.correlation_id is not None:
+        check_name("correlation_id", work.correlation_id, MAX_ID)
+    if work.meta:
+        _check_meta(work.meta)
+    if work.tenant is not None:
+        check_name("tenant", work.tenant, MAX_NAME)
 
 
 def encode(value: Any, field_name: str = "payload") -> str:

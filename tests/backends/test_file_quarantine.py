@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ferryman.backends.files import FileBackend
+from ferryman.errors import BackendRejected
 from ferryman.message import Message
 from ferryman.queue.open import open_backend
 from ferryman.testing.waiting import wait_until
@@ -130,6 +131,9 @@ def test_an_id_that_another_queue_has_is_set_aside(store: FileBackend, pending: 
 
 def test_a_damaged_record_hides_no_other(store: FileBackend, pending: Path) -> None:
     (pending.parent / "completed" / "odd.json").write_text("{")
-    assert store.get("odd") is None
+    with pytest.raises(
+        BackendRejected, match=r"completed/odd\.json cannot be read: it is not JSON"
+    ):
+        store.get("odd")
     assert store.get("good") is not None
     assert store.snapshot().queues["mail"].states["pending"] == 1  # type: ignore[index]

@@ -6,7 +6,6 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from ferryman.backends.files import baton as module
 from ferryman.backends.files.backend import FileBackend
 from ferryman.backends.files.baton import Baton
 from ferryman.backends.files.disk import LocalDisk
@@ -16,8 +15,6 @@ from ferryman.testing.conformance.given import a_message, ack, claims, fail, nac
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def _takes_it(baton: Baton) -> bool:
@@ -41,11 +38,8 @@ def test_a_baton_is_one_threads_and_is_given_back() -> None:
     assert _takes_it(baton)
 
 
-def test_nobody_waits_for_ever_and_after_one_waited_in_vain_there_is_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "MOST", 0.001)
-    baton = Baton()
+def test_nobody_waits_for_ever_and_after_one_waited_in_vain_there_is_another() -> None:
+    baton = Baton(0.001)
     with baton:
         assert not _takes_it(baton)
         assert _takes_it(baton)

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Final
 from ferryman.backends.files.document import (
     Unreadable,
     add_history,
-    check,
     history_text,
     parse,
     row_of,
 )
 from ferryman.backends.files.finish import finish_if_ended
 from ferryman.backends.files.hints import announce
-from ferryman.backends.files.names import name_of, text_of
-from ferryman.backends.files.place import held
+from ferryman.backends.files.names import LONGEST, fitting, name_of, text_of
+from ferryman.backends.files.place import Held, held
 from ferryman.backends.files.quarantine import set_aside, young
 from ferryman.backends.files.reading import find_in, read_job
 from ferryman.backends.files.removal import forget_job, mark_paused, remove_job
@@ -24,11 +23,12 @@ from ferryman.job import TERMINAL, State
 if TYPE_CHECKING:
     from ferryman.backends.files.desk import Desk
     from ferryman.backends.files.layout import Folders
-    from ferryman.backends.files.place import Held
     from ferryman.backends.files.row import Row
 
+UNFIT: Final = f"its name cannot be a job's id: use UTF-8, and at most {LONGEST} bytes"
 ABANDONED: Final = 60.0
 """Seconds after which a folder without a task is nobody's work in progress."""
+_COMPLETE: Final = frozenset({"id", "created_at", "ready_at", "seq"})
 
 
 class Adoption:
@@ -40,6 +40,10 @@ class Adoption:
 
     def adopt(self, place: Held) -> bool:
         """Whether the folder holds a job; then it has its hints and its mark."""
+        with self._store.baton.let_go():
+            return self._adopt(place)
+
+    def _adopt(self, place: Held) -> bool:
         try:
             row = self._read(place)
         except Unreadable as error:
@@ -70,21 +74,36 @@ class Adoption:
 
     def take_file(self, folders: Folders, file: str) -> bool:
         """Make a job of `pending/<name>.json`: a folder is made and the file moved into it."""
-        path, name = f"{folders.pending}/{file}", file.removesuffix(".json")
+        path, stem = f"{folders.pending}/{file}", file.removesuffix(".json")
         if young(self._store, path) and not _whole(self._store.disk.read(path)):
             return False
-        if not file.endswith(".json") or not name:
+        if not file.endswith(".json") or not stem:
             set_aside(self._store, folders, path, file, "it is no task.json and no folder of one")
+            return False
+        name = _proper(stem)
+        if name is None:
+            set_aside(self._store, folders, path, stem, UNFIT)
             return False
         self._store.disk.make_folder(folders.job(name))
         with held(self._store, folders, name) as place:
             if place is None:
                 return False
             if self._store.disk.exists("task.json", place.lock):
-                set_aside(self._store, folders, path, name, f"the job {name!r} waits already")
+                set_aside(self._store, folders, path, name, f"the job {stem!r} waits already")
                 return False
             self._store.disk.rename(path, "task.json", at=place.lock)
             return self.adopt(place)
+
+    def take_folder(self, place: Held) -> bool:
+        """Take in a folder that somebody named as we would not: the job is sought by our name."""
+        name = _proper(place.name)
+        if name is None:
+            self.set_aside(place, UNFIT)
+            return False
+        if not self._store.disk.move_folder(place.path, place.folders.job(name)):
+            self.set_aside(place, f"the job {text_of(name)!r} waits already")
+            return False
+        return self.adopt(Held(place.folders, name, place.lock))
 
     def set_aside(self, place: Held, reason: str) -> bool:
         """Move an unreadable task out of its folder; False while it may still be written."""
@@ -93,7 +112,7 @@ class Adoption:
         if young(self._store, task):
             return False
         if disk.exists("history.json", place.lock):
-            kept = f"{folders.quarantine}/{place.name}.history.json"
+            kept = f"{folders.quarantine}/{fitting(place.name)}.history.json"
             disk.rename(f"{place.path}/history.json", kept)
         set_aside(self._store, folders, task, place.name, reason)
         remove_job(self._store, place)
@@ -107,17 +126,16 @@ class Adoption:
             return None
         facts = parse(content)
         row = row_of(facts, place.folders.queue, text_of(name))
+        named = name_of(row.id) == name
+        if not named:
+            row = row_of(facts | {"id": text_of(name)}, place.folders.queue, text_of(name))
         past = store.disk.read("history.json", place.lock)
         if past is not None:
             add_history(row, parse(past))
             return row
-        complete = {"id", "created_at", "ready_at", "seq"} <= facts.keys()
-        if complete and name_of(row.id) == name and row.state not in TERMINAL:
+        if named and facts.keys() >= _COMPLETE and row.state not in TERMINAL:
             return row
         now = store.now()
-        if name_of(row.id) != name:
-            row.id = text_of(name)
-        check(row)
         if row.state in TERMINAL:
             row.renew(now)
         row.seq = 0
@@ -154,6 +172,18 @@ class Adoption:
             return
         if found.hinted or self._store.file_clock.now() - found.changed_at > ABANDONED:
             forget_job(self._store, place)
+            if self._store.disk.exists(place.path):
+                reason = "there is no task.json in it"
+                set_aside(self._store, place.folders, place.path, place.name, reason)
+
+
+def _proper(given: str) -> str | None:
+    """The name by which a job is sought that somebody called so; None if it cannot have one."""
+    try:
+        name = name_of(text_of(given))
+    except UnicodeError:
+        return None
+    return name if text_of(name) == text_of(given) else None
 
 
 def _whole(content: bytes | None) -> bool:

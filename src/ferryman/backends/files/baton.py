@@ -17,10 +17,12 @@ class Baton:
     """Held during a poll's claims and a batch's ends, which a worker makes in two threads.
 
     Every call of the system lets go of the interpreter. Two threads that take it from each other
-    at each call of a few microseconds spend more on that than on the calls.
+    at each call of a few microseconds spend more on that than on the calls. A thread enters it once
+    at a time. `most` is how long one waits for it, in seconds.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: float = MOST) -> None:
+        self._most = most
         self._lock = threading.Lock()
         self._mine = threading.local()
 
@@ -31,7 +33,7 @@ class Baton:
 
     def __enter__(self) -> None:
         lock = self._lock
-        if lock.acquire(timeout=MOST):
+        if lock.acquire(timeout=self._most):
             self._mine.lock = lock
         elif self._lock is lock:
             # Who has it takes long or is gone, as other threads are after a fork: for all who

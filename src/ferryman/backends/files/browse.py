@@ -6,9 +6,10 @@ import heapq
 from typing import TYPE_CHECKING
 
 from ferryman.backends.files.document import Unreadable
+from ferryman.backends.files.errors import lies_in
 from ferryman.backends.files.finish import finish_by_name
 from ferryman.backends.files.layout import ENDS
-from ferryman.backends.files.names import name_of
+from ferryman.backends.files.names import is_ours, name_of
 from ferryman.backends.files.reading import find, find_in, read_record
 from ferryman.errors import InvalidFilter
 from ferryman.job import TERMINAL
@@ -86,7 +87,7 @@ def _rows(
             yield from (row for row in found if row is not None)
             continue
         yield from _unfinished(store, folders, states, finish)
-        yield from _finished(store, folders, states)
+        yield from finished(store, folders, states)
 
 
 def _unfinished(
@@ -98,7 +99,7 @@ def _unfinished(
     if states is not None and states <= TERMINAL:
         return
     for name in store.disk.names(folders.pending) or ():
-        row = find_in(store, folders, name)
+        row = _job(store, folders, name)
         if row is None:
             continue
         if row.state not in TERMINAL:
@@ -108,12 +109,27 @@ def _unfinished(
             finish(store, folders, row)
 
 
-def _finished(store: Store, folders: Folders, states: set[str] | None) -> Iterator[Row]:
+def _job(store: Store, folders: Folders, name: str) -> Row | None:
+    """A job by its name; what is no job, or not yet, is left out."""
+    path, reason = folders.job(name), "no worker that polls this queue has taken it in yet"
+    try:
+        row = find_in(store, folders, name) if is_ours(name) else None
+    except OSError as error:
+        if not lies_in(error, path):
+            raise
+        row, reason = None, error.strerror or str(error)
+    if row is None and not name.startswith("."):
+        store.left_out[path] = (folders.queue, reason)
+    return row
+
+
+def finished(store: Store, folders: Folders, states: set[str] | None = None) -> Iterator[Row]:
+    """The records of a queue; those that cannot be read are left out."""
     for state in ENDS:
         if states is not None and state not in states:
             continue
         for name in store.disk.names(folders.ends[state]) or ():
-            if not name.endswith(".json"):
+            if not name.endswith(".json") or not is_ours(name):
                 continue
             row = _record(store, folders, state, name.removesuffix(".json"))
             if row is not None:
@@ -125,10 +141,13 @@ def _record(store: Store, folders: Folders, state: State, name: str) -> Row | No
     if store.disk.exists(folders.job(name)):
         found = find_in(store, folders, name)
         return found if found is not None and found.state is state else None
+    path = folders.record(state, name)
     try:
         row = read_record(store, folders, state, name)
-    except Unreadable:
+    except Unreadable as error:
+        store.left_out[path] = (folders.queue, str(error))
         return None
+    store.left_out.pop(path, None)
     if row is not None:
         row.state = state
     return row

@@ -88,13 +88,14 @@ class Index:
 
     def _of(self, worker: str) -> Iterator[Indexed]:
         home = f"{self._store.layout.leases}/{worker}"
-        for queue in self._store.disk.names(home) or ():
-            for entry in self._store.disk.names(f"{home}/{queue}") or ():
+        for folder in self._store.disk.names(home) or ():
+            queue = self._store.queue_of(folder)
+            for entry in self._store.disk.names(f"{home}/{folder}") or ():
                 name, _, rest = entry.rpartition(",")
                 fence = rest.partition(".")[0]
                 if name and fence.isdecimal():
-                    path = f"{home}/{queue}/{entry}"
-                    yield Indexed(path, text_of(worker), text_of(queue), name, int(fence))
+                    path = f"{home}/{folder}/{entry}"
+                    yield Indexed(path, text_of(worker), queue, name, int(fence))
 
     def _folder(self, worker: str, queue: str) -> str:
         folder = self._folders.get((worker, queue))

@@ -65,7 +65,8 @@ def _count(store: Store, queue: str, leased: set[str], now: float) -> QueueCount
 
 def _pending(store: Store, folders: Folders, leased: set[str]) -> tuple[set[str], dict[State, int]]:
     """The names of pending jobs, and how many are unfinished otherwise."""
-    waiting = set(store.disk.names(folders.pending) or ())
+    names = store.disk.names(folders.pending) or ()
+    waiting = {name for name in names if not name.startswith(".")}
     unfinished: dict[State, int] = {State.PROCESSING: 0, State.PAUSED: 0}
     paused = set(store.disk.names(folders.paused_jobs) or ())
     for name in (leased | paused) & waiting:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ferryman.backends.files.browse import finished
 from ferryman.backends.files.layout import FORMAT
 from ferryman.backends.files.location import NETWORK
 from ferryman.backends.files.quarantine import troubles
@@ -18,11 +19,17 @@ if TYPE_CHECKING:
 LITTLE_SPACE: Final = 1 << 30
 NO_SPACE: Final = 100 << 20
 FEW_INODES: Final = 100_000
-PROVEN: Final = frozenset({"ext4", "xfs", "btrfs"})
+PROVEN: Final = frozenset({"ext4"})
+"""File systems on disks that the tests of this package run on."""
+ALIKE: Final = frozenset({"xfs", "btrfs"})
+"""File systems that are documented to give the same, and were not tried."""
+NEEDED: Final = "atomic rename and link, flock, fsync of files and folders"
 
 
 def diagnose(desk: Desk, location: Location, *, deep: bool) -> Sequence[Finding]:
-    """Every probe; `deep` looks at each waiting job's folder for one without hints."""
+    """Every probe; `deep` reads every record, and looks for waiting jobs without hints."""
+    if deep:
+        _read_records(desk)
     findings = [
         Finding.ok("format", f"version {FORMAT}"),
         _file_system(location, location.file_system(desk.store.disk)),
@@ -49,11 +56,13 @@ def _file_system(location: Location, kind: str) -> Finding:
             "move the store to a folder on disk",
         )
     if kind in PROVEN:
-        return Finding.ok("file system", f"{kind}: local, with the promises that are needed")
+        return Finding.ok("file system", f"{kind}: local; {NEEDED} are proven on it by our tests")
+    if kind in ALIKE:
+        return Finding.ok("file system", f"{kind}: local; documented to have {NEEDED}, not tried")
     return Finding.warning(
         "file system",
         f"{kind or 'of unknown type'}: nothing is known about what it keeps after a loss of power",
-        f"use one of {', '.join(sorted(PROVEN))}",
+        f"use one of {', '.join(sorted(PROVEN | ALIKE))}",
     )
 
 
@@ -96,9 +105,15 @@ def _quarantine(desk: Desk) -> Finding:
     first = found[0]
     return Finding.warning(
         "quarantine",
-        f"{len(found)} file(s) were set aside, such as {first.path}: {first.reason}",
-        "mend each and move it back to pending/, or delete it with its .reason.txt",
+        f"{len(found)} file(s) cannot be used, such as {first.path}: {first.reason}",
+        "mend each where it lies, or delete it; from quarantine/ it goes back to pending/",
     )
+
+
+def _read_records(desk: Desk) -> None:
+    for queue in desk.store.queues():
+        for _ in finished(desk.store, desk.store.folders(queue)):
+            pass
 
 
 def _unswept(desk: Desk) -> Finding:

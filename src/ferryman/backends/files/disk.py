@@ -31,7 +31,8 @@ _STICKY = stat.S_ISVTX
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_CLOEXEC
+# Not to wait at a pipe that somebody has put in the place of a file.
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _ABSENT = (FileNotFoundError, NotADirectoryError)
 _NONE = (*_ABSENT, IsADirectoryError)
 
@@ -73,6 +74,8 @@ class LocalDisk:
             return None
         try:
             return os.pread(file, size, offset)
+        except IsADirectoryError:
+            return None
         finally:
             os.close(file)
 

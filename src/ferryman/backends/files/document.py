@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from json.encoder import encode_basestring as quoted
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from ferryman.backends.files.moments import moment_of, text_of
 from ferryman.backends.files.row import Row
 from ferryman.errors import InvalidMessage
 from ferryman.job import TERMINAL, JobError, LogLine, State
-from ferryman.message import Message, decode, encode
+from ferryman.message import Message, check_work, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,6 +45,17 @@ _compact: Final = _make_compact()
 
 class Unreadable(ValueError):
     """A file does not hold what it should; the text says what people should know."""
+
+
+_MISFITS: Final = (
+    AttributeError,
+    KeyError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+)
+"""What reading a field of another type than ours may end in."""
 
 
 def task_text(row: Row) -> bytes:
@@ -190,9 +201,11 @@ def row_of(facts: Mapping[str, Any], queue: str, job_id: str) -> Row:
     a finished state was moved back by hand: it is the next generation, with a new budget.
     """
     try:
-        return _read(facts, queue, job_id)
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        row = _read(facts, queue, job_id)
+        check_work(row)
+    except (*_MISFITS, InvalidMessage) as error:
         raise Unreadable(_complaint(error)) from None
+    return row
 
 
 def add_history(row: Row, facts: Mapping[str, Any]) -> None:
@@ -201,19 +214,19 @@ def add_history(row: Row, facts: Mapping[str, Any]) -> None:
     Where the task was replaced after that, its own `ready_at` holds and the attempts start anew.
     """
     try:
-        row.id = facts.get("id", row.id)
+        row.id = _text(facts, "id", row.id)
         row.created_at = moment_of(facts["created_at"])
-        row.seq = facts["seq"]
+        row.seq = _number(facts, "seq")
         row.state = State.PAUSED if facts.get("paused") else State.PENDING
         row.finished_at = row.result = row.worker = None
         row.children = ()
         _read_past(row, facts)
-        if facts.get("revision", 0) < row.revision:
+        if _number(facts, "revision") < row.revision:
             row.start_anew()
         else:
             row.ready_at = moment_of(facts["ready_at"])
         row.own_facts = True
-    except (KeyError, TypeError, ValueError) as error:
+    except _MISFITS as error:
         raise Unreadable(_complaint(error)) from None
 
 
@@ -222,7 +235,7 @@ def _read(facts: Mapping[str, Any], queue: str, job_id: str) -> Row:
     row.version = facts.get("version", 1)
     row.priority = facts.get("priority", 0)
     row.max_attempts = facts.get("max_attempts", 5)
-    row.seq = facts.get("seq", 0)
+    row.seq = _number(facts, "seq")
     if "created_at" in facts:
         row.created_at = moment_of(facts["created_at"])
     row.ready_at = moment_of(facts["ready_at"]) if "ready_at" in facts else row.created_at
@@ -234,34 +247,14 @@ def _read(facts: Mapping[str, Any], queue: str, job_id: str) -> Row:
     row.correlation_id = facts.get("correlation_id")
     row.tenant = facts.get("tenant")
     row.meta = facts.get("meta") or None
-    row.revision = facts.get("revision", 0)
+    row.revision = _number(facts, "revision")
+    if not row.body.isascii():
+        row.body.encode()  # half of a pair of code points is no text, and could not be written
     if "fence" in facts or "errors" in facts or "attempts" in facts:
         _read_past(row, facts)
     if "state" in facts:
         _read_end(row, facts)
     return row
-
-
-def check(row: Row) -> None:
-    """Refuse what no message may hold; only for files that people may have written."""
-    try:
-        Message(
-            queue=row.queue,
-            task=row.task,
-            body=encode(decode(row.body)),
-            id=row.id,
-            version=row.version,
-            priority=row.priority,
-            key=row.key,
-            max_attempts=row.max_attempts,
-            backoff=row.backoff,
-            timeout=row.timeout,
-            correlation_id=row.correlation_id,
-            meta=row.meta or {},
-            tenant=row.tenant,
-        )
-    except InvalidMessage as error:
-        raise Unreadable(str(error)) from None
 
 
 def _read_past(row: Row, facts: Mapping[str, Any]) -> None:
@@ -271,14 +264,14 @@ def _read_past(row: Row, facts: Mapping[str, Any]) -> None:
     row.given_back = int(facts.get("given_back", 0))
     if facts.get("started_at") is not None:
         row.started_at = moment_of(facts["started_at"])
-    row.settled = facts.get("settled")
-    row.percent = facts.get("percent")
-    row.note = facts.get("note")
+    row.settled = _text(facts, "settled")
+    row.percent = _share(facts.get("percent"))
+    row.note = _text(facts, "note")
     if "checkpoint" in facts:
         row.stored_checkpoint = _compact(facts["checkpoint"])
     row.errors = [_error_of(error) for error in facts.get("errors", ())]
     row.error = row.errors[-1].text if row.errors else None
-    row.logs = [LogLine(moment_of(at), text) for at, text in facts.get("logs", ())]
+    row.logs = [LogLine(moment_of(at), str(text)) for at, text in facts.get("logs", ())]
 
 
 def _read_end(row: Row, facts: Mapping[str, Any]) -> None:
@@ -286,7 +279,7 @@ def _read_end(row: Row, facts: Mapping[str, Any]) -> None:
     if state not in TERMINAL:
         return
     row.state = state
-    row.worker = facts.get("worker")
+    row.worker = _text(facts, "worker")
     if facts.get("finished_at") is not None:
         row.finished_at = moment_of(facts["finished_at"])
     if "result" in facts:
@@ -297,13 +290,37 @@ def _read_end(row: Row, facts: Mapping[str, Any]) -> None:
 
 def _error_of(facts: Mapping[str, Any]) -> JobError:
     return JobError(
-        facts["attempt"],
+        int(facts["attempt"]),
         moment_of(facts["at"]),
-        facts.get("worker"),
-        facts["kind"],
-        facts["text"],
-        facts.get("traceback"),
+        _text(facts, "worker"),
+        str(facts["kind"]),
+        str(facts["text"]),
+        _text(facts, "traceback"),
     )
+
+
+@overload
+def _text(facts: Mapping[str, Any], name: str) -> str | None: ...
+@overload
+def _text(facts: Mapping[str, Any], name: str, default: str) -> str: ...
+def _text(facts: Mapping[str, Any], name: str, default: str | None = None) -> str | None:
+    value = facts.get(name, default)
+    if type(value) is str or value is default:
+        return value
+    raise ValueError(f"{name} is {_json(value)}, not text")
+
+
+def _number(facts: Mapping[str, Any], name: str) -> int:
+    value = facts.get(name, 0)
+    if type(value) is int:
+        return value
+    raise ValueError(f"{name} is {_json(value)}, not a whole number")
+
+
+def _share(value: Any) -> float | None:
+    if value is None or type(value) in (int, float):
+        return value  # type: ignore[no-any-return]
+    raise ValueError(f"percent is {_json(value)}, not a number")
 
 
 def _complaint(error: Exception) -> str:

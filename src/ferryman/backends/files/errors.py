@@ -15,6 +15,27 @@ _LASTING: Final = {
     errno.EPERM: "may not be changed by this user: let every process run as the folder's owner",
 }
 
+_OF_AN_ENTRY: Final = frozenset(
+    {
+        errno.EACCES,
+        errno.EPERM,
+        errno.EISDIR,
+        errno.ENOTDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.ENXIO,
+    }
+)
+
+
+def lies_in(error: OSError, path: str) -> bool:
+    """Whether only what lies at the path is at fault, and other jobs need not wait for it."""
+    if error.errno not in _OF_AN_ENTRY or isinstance(error, SyncFailed):
+        return False
+    # A name without a path was looked for in the locked folder of that very job.
+    named = str(error.filename)
+    return not named.startswith("/") or named == path or named.startswith(f"{path}/")
+
 
 def translate(error: OSError, root: str, *, committed: bool) -> BackendError:
     """The error of the contract. `committed`: a part of the work may be there already."""

@@ -36,9 +36,10 @@ def finish_if_ended(store: Store, place: Held, row: Row, *, trust_mark: bool = T
     if record.generation < row.generation:
         drop_older_records(store, folders, name, row.generation)
         return False
-    # Its writer may have died before the record was durable, and now the job goes for good.
-    store.disk.sync_folder(folders.ends[record.state])
-    finish(store, place, record)
+    with store.baton.let_go():
+        # Its writer may have died before the record was durable, and now the job goes for good.
+        store.disk.sync_folder(folders.ends[record.state])
+        finish(store, place, record)
     return True
 
 

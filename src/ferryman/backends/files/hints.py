@@ -7,7 +7,6 @@ A job that is at rest with its hints written carries the sticky bit on its folde
 
 from __future__ import annotations
 
-import json
 from json.encoder import encode_basestring as quoted
 from typing import TYPE_CHECKING, Final
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 MINUTE: Final = 60
 HOUR: Final = 3_600
-
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
 def announce(store: Store, folders: Folders, row: Row, now: float) -> None:
@@ -56,8 +53,6 @@ def _hints(folders: Folders, row: Row, now: float) -> list[tuple[str, str]]:
 
 
 def _line(moment: float, row: Row) -> str:
-    if type(row.seq) is not int:  # people may write anything there
-        return _encode([moment, row.seq, row.task, row.id])
     return f"[{moment!r},{row.seq},{quoted(row.task)},{quoted(row.id)}]"
 
 

@@ -18,6 +18,7 @@ class Folders:
         "ends",
         "expiring",
         "keys",
+        "name",
         "paused",
         "paused_jobs",
         "pending",
@@ -30,6 +31,7 @@ class Folders:
     def __init__(self, root: str, queue: str) -> None:
         self.queue = queue
         self.root = home = f"{root}/{name_of(queue)}"
+        self.name = f"{home}/.name"
         self.pending = f"{home}/pending"
         self.ends: dict[State, str] = {state: f"{home}/{state.value}" for state in ENDS}
         self.quarantine = f"{home}/quarantine"

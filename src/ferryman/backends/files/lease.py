@@ -80,6 +80,14 @@ class Lease:
             lease.until = facts.get("boottime")
             lease.percent = facts.get("percent")
             lease.note = facts.get("note")
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             return None
-        return lease
+        return lease if lease._fits() else None
+
+    def _fits(self) -> bool:
+        """Whether the fields are of the types that we write: people may have been there."""
+        texts = (self.worker, self.nonce, self.boot or "", self.note or "")
+        numbers = (self.until or 0.0, self.percent or 0.0)
+        return all(isinstance(text, str) for text in texts) and all(
+            isinstance(number, int | float) for number in numbers
+        )

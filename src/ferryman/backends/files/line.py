@@ -198,7 +198,7 @@ class Line:
             if log.start > now:
                 return False
             found = self._store.disk.look(log.path)
-            if found is None:
+            if found is None or not found.file:
                 self._remove(lane, log)
                 continue
             if found.inode != log.inode:
@@ -226,6 +226,9 @@ class Line:
         return bool(whole)
 
 
+_KINDS: Final = frozenset({(float, int, str, str), (int, int, str, str)})
+
+
 def facts_of(chunk: bytes) -> list[Any]:
     """The hints in a piece of a log; lines that are none are passed over."""
     lines = [line for line in chunk.split(b"\n") if line]
@@ -234,13 +237,13 @@ def facts_of(chunk: bytes) -> list[Any]:
         facts = json.loads(b"[" + b",".join(lines) + b"]")
         if all(map(_fits, facts)):
             return facts  # type: ignore[no-any-return]
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     return [facts for line in lines if (facts := _one(line)) is not None]
 
 
 def _one(line: bytes) -> Any:
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, RecursionError):
         facts = json.loads(line)
         if _fits(facts):
             return facts
@@ -248,4 +251,4 @@ def _one(line: bytes) -> Any:
 
 
 def _fits(facts: Any) -> bool:
-    return type(facts) is list and len(facts) == 4 and type(facts[3]) is str
+    return type(facts) is list and tuple(map(type, facts)) in _KINDS

@@ -38,7 +38,7 @@ class Location:
     def parse(cls, url: str) -> Location:
         parts = urlsplit(url)
         root = unquote(parts.path).rstrip("/")
-        if parts.netloc or parts.fragment or not root:
+        if parts.netloc or parts.fragment or not root.startswith("/"):
             raise BackendRejected(
                 f"{url!r} is not a folder's path: write file:///srv/queues (three slashes), "
                 "with # as %23"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ferryman.backends.files.claims import Claim
 from ferryman.backends.files.document import Unreadable
+from ferryman.backends.files.errors import lies_in
 from ferryman.backends.files.hints import announce
 from ferryman.backends.files.lease import Lease
 from ferryman.backends.files.names import name_of
@@ -88,11 +89,17 @@ class Claimer:
         """Claim; where there is too little to claim, look for jobs that no hint leads to."""
         jobs = self.claim(limit)
         queue = self._folders.queue
-        if len(jobs) < limit:
-            if self._desk.sweep(queue):
-                jobs += self.claim(limit - len(jobs))
-        elif self._desk.sweeper.overdue(queue):
-            self._desk.sweep(queue)
+        try:
+            if len(jobs) < limit:
+                if self._desk.sweep(queue):
+                    jobs += self.claim(limit - len(jobs))
+            elif self._desk.sweeper.overdue(queue):
+                self._desk.sweep(queue)
+        except OSError as error:
+            if not jobs:
+                raise
+            # What is claimed is handed over; whether anything more can be done is seen to.
+            self._store.fail(error)
         return jobs
 
     def claim(self, limit: int) -> list[Job]:
@@ -127,12 +134,14 @@ class Claimer:
     def _try(self, candidate: Candidate, now: float) -> Job | Found:
         """Claim one candidate, or tell the line what is the matter with it."""
         name = name_of(candidate.id)
-        disk = self._store.disk
+        disk, path = self._store.disk, f"{self._folders.pending}/{name}"
         try:
-            lock = disk.try_lock(f"{self._folders.pending}/{name}")
+            lock = disk.try_lock(path)
         except BlockingIOError:
             self._line.busy(candidate)
             return Found.BUSY
+        except OSError as error:
+            return self._pass_over(candidate, error, path)
         if lock is None:
             self._line.done(candidate)
             return Found.OVER
@@ -144,11 +153,20 @@ class Claimer:
             job = self._take(row, place, now)
             self._line.done(candidate)
             return job
+        except OSError as error:
+            return self._pass_over(candidate, error, path)
         except BaseException:
             self._line.busy(candidate)
             raise
         finally:
             disk.unlock(lock)
+
+    def _pass_over(self, candidate: Candidate, error: OSError, path: str) -> Found:
+        """Leave a job that cannot be got at to a later poll; any other trouble is everybody's."""
+        self._line.busy(candidate)
+        if not lies_in(error, path):
+            raise error
+        return Found.LATER
 
     def _claimable(self, candidate: Candidate, place: Held, now: float) -> Row | Found:
         """The job if it may be claimed now; all of this is read under its lock."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+from ferryman.backends.files.names import fitting, shown
 from ferryman.queue.diagnosis import Trouble
 
 if TYPE_CHECKING:
@@ -22,14 +23,15 @@ _log = logging.getLogger("ferryman.files")
 
 def set_aside(store: Store, folders: Folders, path: str, name: str, reason: str) -> None:
     """Move a file to `quarantine/<name>.json`; the reason stands beside it, written first."""
-    stem = f"{folders.quarantine}/{name}"
+    stem = f"{folders.quarantine}/{fitting(name)}"
     if store.disk.exists(f"{stem}.json"):
         stem = f"{stem},{store.nonce()}"
-    text = f"{reason}\nIt was {path}.\nMend it and move it back, or delete it with this file.\n"
+    was = shown(path)
+    text = f"{reason}\nIt was {was}.\nMend it and move it back, or delete it with this file.\n"
     store.put_hint(f"{stem}{_REASON}", text.encode())
     store.disk.rename(path, f"{stem}.json")
     store.disk.sync_folder(folders.quarantine)
-    _log.warning("queue %r: %s was set aside in %s.json: %s", folders.queue, path, stem, reason)
+    _log.warning("queue %r: %s was set aside in %s.json: %s", folders.queue, was, stem, reason)
 
 
 def young(store: Store, path: str) -> bool:
@@ -39,8 +41,12 @@ def young(store: Store, path: str) -> bool:
 
 
 def troubles(store: Store) -> Sequence[Trouble]:
-    """What lies in quarantine, in every queue."""
-    found = []
+    """What lies in quarantine in every queue, and what lists had to leave out so far."""
+    found = [
+        Trouble(queue, shown(path), reason, seen.changed_at)
+        for path, (queue, reason) in sorted(store.left_out.items())
+        if (seen := store.disk.look(path)) is not None
+    ]
     for queue in store.queues():
         folder = store.folders(queue).quarantine
         for name in sorted(store.disk.names(folder) or ()):
@@ -51,5 +57,5 @@ def troubles(store: Store) -> Sequence[Trouble]:
             reason = (store.disk.read(note) or b"somebody put it there").decode(errors="replace")
             seen = store.disk.look(note) or store.disk.look(path)
             at = 0.0 if seen is None else seen.changed_at
-            found.append(Trouble(queue, path, reason.partition("\n")[0], at))
+            found.append(Trouble(queue, shown(path), reason.partition("\n")[0], at))
     return found

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from ferryman.backends.files.document import Unreadable, add_history, parse, row_of
 from ferryman.backends.files.layout import ENDS
 from ferryman.backends.files.lease import Lease
+from ferryman.backends.files.moments import whole
 from ferryman.backends.files.names import name_of, text_of
 from ferryman.backends.files.place import Place
 from ferryman.errors import BackendRejected
@@ -43,12 +45,37 @@ def read_waiting(store: Store, place: Place) -> Row | None:
     if content is None:
         return None
     row = row_of(parse(content), place.folders.queue, text_of(place.name))
+    if not row.created_at:
+        _date(store, place, row)
     past = store.disk.read(place.inside("history.json"), place.lock)
     if past is not None:
         add_history(row, parse(past))
     elif row.state.terminal:
         row.renew(row.finished_at or row.created_at)
+    if name_of(row.id) != place.name:
+        row.id = _id_in(place, row.id)
     return row
+
+
+def _id_in(place: Place, told: str) -> str:
+    """The id of a job whose task tells another: a copy, or edited; its folder says which it is.
+
+    Where a file system takes two spellings for one name, it is the job of the other spelling.
+    """
+    here = text_of(place.name)
+    return told if _spelled_alike(told, here) else here
+
+
+def _spelled_alike(one: str, other: str) -> bool:
+    return normalize("NFKC", one).casefold() == normalize("NFKC", other).casefold()
+
+
+def _date(store: Store, place: Place, row: Row) -> None:
+    """Somebody dropped a task that does not say since when it waits."""
+    seen = store.disk.look(place.inside("task.json"), place.lock)
+    if seen is not None:
+        row.created_at = whole(seen.changed_at)
+        row.ready_at = row.ready_at or row.created_at
 
 
 def add_lease(row: Row, lease: Lease) -> None:
@@ -111,7 +138,24 @@ def find(store: Store, job_id: str) -> tuple[Folders, Row] | None:
                         f"{job_id!r} cannot be kept here: choose another id"
                     )
                 return folders, row
+    _refuse_unreadable(store, name)
     return None
+
+
+def _refuse_unreadable(store: Store, name: str) -> None:
+    """A job that cannot be read is not one that never was."""
+    for queue in store.queues():
+        folders = store.folders(queue)
+        files = [f"{folders.job(name)}/task.json", *(folders.record(end, name) for end in ENDS)]
+        for path in files:
+            content = store.disk.read(path)
+            try:
+                if content is not None:
+                    row_of(parse(content), queue, text_of(name))
+            except Unreadable as error:
+                raise BackendRejected(
+                    f"{path} cannot be read: {error}; mend it or take it away, and try again"
+                ) from None
 
 
 def make_durable(store: Store, folders: Folders, row: Row) -> None:

@@ -12,7 +12,7 @@ from ferryman.backends.files.finish import finish_if_ended
 from ferryman.backends.files.lease import Lease
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import held
-from ferryman.backends.files.reading import read_job
+from ferryman.backends.files.reading import add_lease, read_job
 from ferryman.backends.files.record import end_in_record
 from ferryman.backends.files.removal import forget_job
 from ferryman.job import WAITING, JobError, State
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ferryman.backends.files.line import Candidate, Line
     from ferryman.backends.files.place import Held
     from ferryman.backends.files.row import Row
+    from ferryman.backends.files.store import Store
 
 
 def reap(desk: Desk, limit: int) -> list[Reaped]:
@@ -39,6 +40,8 @@ def _past_deadline(desk: Desk, limit: int) -> list[Reaped]:
     heads: list[tuple[Candidate, str, Line]] = []
     for queue in desk.store.queues():
         line = desk.deadlines(queue)
+        # Nobody may be polling the queue, and what was dropped there may have a deadline.
+        desk.sweep(queue)
         line.start()
         _add_head(heads, queue, line, now)
     reaped: list[Reaped] = []
@@ -95,7 +98,10 @@ def _past_lease(desk: Desk, limit: int) -> list[Reaped]:
     for entry in desk.index.all():
         content = store.disk.read(f"{store.folders(entry.queue).job(entry.name)}/lease.json")
         lease = None if content is None else Lease.read(content)
-        if lease is None or lease.fence != entry.fence:
+        if content is not None and lease is None:
+            # Nobody could tell whose it is or until when: its worker has lost it.
+            expired.append((now, entry))
+        elif lease is None or lease.fence != entry.fence:
             _drop_stale(desk, entry)
         elif store.expired(lease, now):
             expired.append((lease.expires_at, entry))
@@ -110,17 +116,26 @@ def _expire(desk: Desk, entry: Indexed) -> Reaped | None:
     with held(store, store.folders(entry.queue), entry.name) as place:
         if place is None:
             return None
-        lease = Lease.read(store.disk.read("lease.json", place.lock) or b"")
-        if lease is None or lease.fence != entry.fence or not store.expired(lease, store.now()):
+        content = store.disk.read("lease.json", place.lock)
+        lease = None if content is None else Lease.read(content)
+        if content is None or not _is_over(store, lease, entry):
             return None
         # Asked after the judgement: no record may say that a lease was ended before its time.
         now = store.now()
         row = _read(desk, place)
+        if row is None and store.disk.exists("task.json", place.lock):
+            return None  # somebody may still be writing it
         if row is None or finish_if_ended(store, place, row):
             # Over already: whoever ended it died before the folder was gone.
             forget_job(store, place)
             store.disk.unlink(entry.path)
             return None
+        if lease is None and entry.fence > row.fence:
+            attempts = row.attempts + 1
+            add_lease(
+                row,
+                Lease(entry.worker, now, fence=entry.fence, attempts=attempts, turn=0, nonce=""),
+            )
         if row.state is not State.PROCESSING:
             # The history has ended this claim: only the lease was left to be removed.
             store.disk.sync_folder(place.path, place.lock)
@@ -133,6 +148,11 @@ def _expire(desk: Desk, entry: Indexed) -> Reaped | None:
         store.disk.unlink(entry.path)
         desk.claims.forget(row.id)
         return Reaped(row.id, row.queue, row.task, row.state, worker)
+
+
+def _is_over(store: Store, lease: Lease | None, entry: Indexed) -> bool:
+    """Whether the lease that the index told of has expired, or cannot be read."""
+    return lease is None or (lease.fence == entry.fence and store.expired(lease, store.now()))
 
 
 def _drop_stale(desk: Desk, entry: Indexed) -> None:

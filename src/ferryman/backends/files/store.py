@@ -8,12 +8,12 @@ import threading
 from itertools import count
 from typing import TYPE_CHECKING
 
-from ferryman.backends.files.baton import Baton
+from ferryman.backends.files.baton import MOST, Baton
 from ferryman.backends.files.disk import SyncFailed
 from ferryman.backends.files.errors import translate
 from ferryman.backends.files.layout import Layout
 from ferryman.backends.files.moments import not_after, whole
-from ferryman.backends.files.names import text_of
+from ferryman.backends.files.names import is_cut, is_ours, text_of
 from ferryman.backends.files.process import this_process
 from ferryman.backends.files.times import FileClock
 from ferryman.clock import SystemClock
@@ -70,7 +70,10 @@ class Store:
         self._seq = 0
         self._lock = threading.Lock()
         self._local = threading.local()
-        self.baton = Baton()
+        # Calls over a network take so long that threads do not get in each other's way.
+        self.baton = Baton(0.0 if shared else MOST)
+        # What lists had to leave out: the queue of each path, and why.
+        self.left_out: dict[str, tuple[str, str]] = {}
         self._broken: str | None = None
         self._verb = Verb(self)
 
@@ -142,11 +145,23 @@ class Store:
         seen, queues = self._queues
         if found.changed_at != seen:
             names = self.disk.names(self.layout.root) or ()
-            queues = [text_of(name) for name in sorted(names) if not name.startswith(".")]
+            queues = [self.queue_of(name) for name in sorted(names) if self._is_queue(name)]
             # Within the grain of its stamps a folder can change unnoticed: look again next time.
             young = self.file_clock.now() - found.changed_at < 0.1
             self._queues = (-1.0 if young else found.changed_at, queues)
         return queues
+
+    def _is_queue(self, name: str) -> bool:
+        """Whether a name in the root is a queue's; people and mounts put other things there."""
+        if name.startswith(".") or not is_ours(name):
+            return False
+        return self.disk.exists(f"{self.layout.root}/{name}/.")
+
+    def queue_of(self, name: str) -> str:
+        """The queue of a folder; where its name was too long for one, a file in it says it."""
+        text = text_of(name)
+        content = self.disk.read(self.layout.of(text).name) if is_cut(name) else None
+        return text if content is None else content.decode(errors="replace")
 
     def folders(self, queue: str) -> Folders:
         return self.layout.of(queue)
@@ -158,6 +173,8 @@ class Store:
             if not self.disk.exists(folders.ready):
                 *lasting, ready = folders.all()
                 made = [self.disk.make_folder(path) for path in lasting]
+                if is_cut(folders.root):
+                    self.put_hint(folders.name, queue.encode())
                 self.disk.sync_folder(folders.root)
                 self.disk.sync_folder(self.layout.root)
                 if self.disk.make_folder(ready) and made[1]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files.cells import forget_old
 from ferryman.backends.files.document import Unreadable
+from ferryman.backends.files.edits import Edits
+from ferryman.backends.files.errors import lies_in
 from ferryman.backends.files.finish import finish_if_ended
 from ferryman.backends.files.line import GRAIN
+from ferryman.backends.files.names import is_ours, shown
 from ferryman.backends.files.place import Place, held
 from ferryman.backends.files.reading import find_in, read_waiting
 from ferryman.backends.files.removal import mark_paused
@@ -27,6 +31,8 @@ EVERY: Final = 60.0
 SHARE: Final = 20.0
 """A sweep rests this many times as long as it took: it never has over 5 % of the time."""
 LITTER: Final = 3_600.0
+
+_log = logging.getLogger("ferryman.files")
 
 
 class Sweep:
@@ -49,6 +55,7 @@ class Sweeper:
         self._store = desk.store
         self._sweeps: dict[str, Sweep] = {}
         self._litter_at = float("-inf")
+        self._told: set[str] = set()
 
     def sweep_if_due(self, folders: Folders) -> bool:
         """Sweep unless nothing changed or the last pass was just now; whether a job was found."""
@@ -58,11 +65,12 @@ class Sweeper:
             return False
         try:
             found = self._store.disk.look(folders.pending)
-            if found is None or found.changed_at == sweep.seen:
+            edits = Edits(self._store, folders)
+            if found is None or (found.changed_at == sweep.seen and not edits.due):
                 return False
             # Its own processor time: on a busy machine a short pass would seem long.
             started = time.thread_time()
-            adopted, left = self.sweep(folders)
+            adopted, left = self.sweep(folders, edits if edits.due else None)
             sweep.took = time.thread_time() - started
             sweep.ended_at = steady()
             young = self._store.file_clock.now() - found.changed_at < GRAIN
@@ -81,17 +89,23 @@ class Sweeper:
             sweep.ended_at = steady
         return steady - sweep.ended_at > max(EVERY, sweep.took * SHARE)
 
-    def sweep(self, folders: Folders) -> tuple[int, int]:
+    def sweep(self, folders: Folders, edits: Edits | None = None) -> tuple[int, int]:
         """Look at every folder's mark; how many jobs were taken in, and how many not yet."""
         adopted = left = 0
         disk = self._store.disk
+        if edits is not None:
+            edits.begin()
         for name in disk.names(folders.pending) or ():
-            if not name.startswith("."):
-                found = disk.look(f"{folders.pending}/{name}")
-                if found is not None and not (found.folder and found.hinted):
-                    taken = self._adopt(folders, name, found)
-                    adopted += taken
-                    left += not taken
+            found = None if name.startswith(".") else disk.look(f"{folders.pending}/{name}")
+            if found is None:
+                continue
+            if found.folder and found.hinted:
+                if edits is not None:
+                    edits.look_at(name)
+                continue
+            taken = self._adopt(folders, name, found)
+            adopted += taken
+            left += not taken
         self._clear_pauses(folders)
         self._clear_litter()
         return adopted, left
@@ -143,13 +157,27 @@ class Sweeper:
             adoption.restore_hints(place, row)
 
     def _adopt(self, folders: Folders, name: str, found: Found) -> bool:
-        if found.file:
+        path = folders.job(name)
+        try:
+            return self._take_in(folders, name, found)
+        except OSError as error:
+            if not lies_in(error, path):
+                raise
+            if path not in self._told:
+                self._told.add(path)
+                _log.warning("queue %r: %s: %s", folders.queue, shown(path), error.strerror)
+            return False
+
+    def _take_in(self, folders: Folders, name: str, found: Found) -> bool:
+        if not found.folder:
             return self._desk.adoption.take_file(folders, name)
         # A lock that is held: the job is in good hands.
         with (
             contextlib.suppress(BlockingIOError),
             held(self._store, folders, name, wait=False) as place,
         ):
+            if place is not None and not is_ours(name):
+                return self._desk.adoption.take_folder(place)
             if place is not None and not self._store.disk.hinted(place.lock):
                 return self._desk.adoption.adopt(place)
         return False

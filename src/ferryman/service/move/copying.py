@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ferryman.service.move.intake import is_further, take_in
 from ferryman.service.move.report import Carried, Left, Step, Tell, say_nothing
 from ferryman.service.move.survey import Survey
+from ferryman.service.move.unusable import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,7 @@ def copy(
         existing += len(known) - renewed - len(lost)
         carried += len(created) + len(known) - len(lost)
         tell(Step("carried", len(jobs)))
-    return Carried(carried, existing, left)
+    return Carried(carried, existing, [*left, *unusable(source, where)])
 
 
 def _refresh(target: Backend, jobs: Sequence[Job]) -> tuple[int, list[Left]]:

@@ -12,6 +12,7 @@ from ferryman.service.move.page import Page
 from ferryman.service.move.pauses import Pauses
 from ferryman.service.move.report import Carried, Left, Step, Tell, say_nothing
 from ferryman.service.move.survey import Survey
+from ferryman.service.move.unusable import unusable
 
 if TYPE_CHECKING:
     from ferryman.filter import Filter
@@ -108,6 +109,7 @@ class _Move:
         reasons = {left.id: left.why for left in self._page.left}
         reasons |= dict.fromkeys(found.running, "it still runs")
         newer = "it came or changed while the move was under way"
-        return [
+        jobs = [
             Left(job_id, found.queues[job_id], reasons.get(job_id, newer)) for job_id in found.ids
         ]
+        return [*jobs, *unusable(self._source, self._where)]

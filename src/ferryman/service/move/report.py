@@ -9,7 +9,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A job that stays where it was, and why."""
+    """A job that stays where it was, and why; or the path of what is no job, as its `id`."""
 
     id: str
     queue: str
