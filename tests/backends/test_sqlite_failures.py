@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ferryman.backends.sqlite import SqliteBackend, connect
+from ferryman.backends.sqlite.connection import Database
+from ferryman.backends.sqlite.location import Location
 from ferryman.backends.sqlite.schema import VERSIONS
 from ferryman.clock import SystemClock
 from ferryman.errors import BackendRejected, BackendUnavailable
@@ -166,14 +168,40 @@ def test_another_programs_database_is_rejected_and_left_alone(path: Path) -> Non
 
 def test_a_newer_schema_is_rejected_and_left_alone(path: Path) -> None:
     opened(path).close()
-    with closing(sqlite3.connect(path)) as newer:
-        newer.execute(f"PRAGMA user_version = {len(VERSIONS) + 1}")
+    raise_version(path)
     before = path.read_bytes()
     with pytest.raises(
         BackendRejected, match=rf"has schema version {len(VERSIONS) + 1}.*upgrade Ferryman"
     ):
         opened(path)
     assert path.read_bytes() == before
+
+
+def test_a_newer_schema_is_rejected_as_often_as_it_is_tried(path: Path) -> None:
+    opened(path).close()
+    raise_version(path)
+    database = Database(Location.parse(f"sqlite:///{path}"))
+    for _ in range(2):
+        with pytest.raises(BackendRejected, match="upgrade Ferryman"), database.reading():
+            pass
+    database.close()
+
+
+def test_a_process_goes_on_with_new_connections_when_a_newer_version_migrates_its_store(
+    backend: SqliteBackend, path: Path
+) -> None:
+    backend.push([a_message("before")])
+    raise_version(path)
+    database = backend._database
+    with database.reading(), database.reading(), database.reading():
+        backend.push([a_message("after")])
+    # What a fork does: none is carried over.
+    database.before_fork()
+    database.after_fork()
+    assert {job.id for job in backend.poll("w", {"mail": 5}, lease=60)} == {"before", "after"}
+    assert version_of(path) == len(VERSIONS) + 1
+    with pytest.raises(BackendRejected, match="upgrade Ferryman"):
+        opened(path)
 
 
 def test_an_empty_file_is_a_fresh_start(path: Path) -> None:
@@ -227,6 +255,16 @@ def test_a_closed_backend_says_so(backend: SqliteBackend) -> None:
 
 def a_message(job_id: str, payload: str | None = None) -> Message:
     return Message.of("mail", "send", payload, id=job_id)
+
+
+def raise_version(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as newer:
+        newer.execute(f"PRAGMA user_version = {len(VERSIONS) + 1}")
+
+
+def version_of(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as file:
+        return int(file.execute("PRAGMA user_version").fetchone()[0])
 
 
 def opened(path: Path, busy_timeout: float = 5) -> SqliteBackend:

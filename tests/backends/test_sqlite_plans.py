@@ -11,6 +11,7 @@ import pytest
 
 from ferryman.backends.sql.where import where
 from ferryman.backends.sqlite import SqliteBackend, connect
+from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.filtering import DIALECT
 from ferryman.backends.sqlite.transaction import SQL
 from ferryman.clock import SystemClock
@@ -87,11 +88,13 @@ PLANS = {
     "far_waiting": [
         "SEARCH jobs USING COVERING INDEX waiting (scheduled=? AND state=? AND rowid<?)"
     ],
-    "of_pending": ["SCAN jobs USING COVERING INDEX waiting"],
+    "of_pending": ["SEARCH jobs USING COVERING INDEX waiting (scheduled>?)"],
     "ended_since": ["SEARCH jobs USING COVERING INDEX finished (state=? AND finished_at>?)"],
     "depth_of_tenant": ["SEARCH jobs USING INDEX tenants (queue=? AND tenant=?)"],
     "without_turn": ["SEARCH jobs USING INDEX without_turn (queue=?)"],
 }
+# Statements for which the schema has pending jobs in push order.
+BY_WAITING = {"newest_waiting", "far_waiting", "of_pending"}
 # What a recursion has found so far.
 STEPS = "tasks|lines|tenants|tenant_lines"
 OWN_TURN = "SEARCH mine USING INDEX tenants (queue=? AND tenant=? AND priority=?)"
@@ -116,6 +119,15 @@ def test_no_statement_scans_a_table(backend: SqliteBackend, name: str) -> None:
         assert "USE TEMP B-TREE" not in step or name in SORTED
         scan = re.match(rf"SCAN (?!json_each|CONSTANT ROW|\(subquery|{STEPS})(.*)", step)
         assert scan is None or scan[1].startswith("jobs USING")
+
+
+@pytest.mark.parametrize("name", sorted(SQL.keys() - BY_WAITING))
+def test_workers_of_the_version_before_are_not_drawn_to_the_index_of_waiting_jobs(
+    backend: SqliteBackend, name: str
+) -> None:
+    # Their statements are the present ones, with fewer indexes named.
+    steps = plan_of(backend, re.sub(r"INDEXED BY \w+", "", SQL[name]))
+    assert [step for step in steps if "INDEX waiting" in step] == []
 
 
 @pytest.mark.parametrize("name", ["push_in_turn", "take_turn"])
@@ -186,6 +198,41 @@ def test_three_pending_jobs_under_a_long_history_are_listed_at_once(
     assert quickest(partial(backend.list, Filter.parse("state:pending"))) < 0.01
 
 
+@pytest.mark.parametrize("text", ["queue:mail", "queue:mail state:pending"])
+def test_ready_jobs_are_listed_at_once_however_many_scheduled_ones_of_another_queue_are_newer(
+    backend: SqliteBackend, text: str
+) -> None:
+    fill(backend, 100_000)
+    fill(backend, 60_000, queue="later", scheduled=1)
+    page = backend.list(Filter.parse(text), limit=50)
+    assert {job.queue for job in page.jobs} == {"mail"}
+    assert quickest(partial(backend.list, Filter.parse(text), limit=50)) < 0.01
+
+
+def test_lines_are_read_only_of_the_kind_of_pending_jobs_that_needs_them(
+    backend: SqliteBackend,
+) -> None:
+    rare = in_state(backend, State.PENDING, delay=600)
+    fill(backend, 100_000)
+    fill(backend, 60_000, queue="later", scheduled=1)
+    query = Filter.parse("queue:mail state:pending")
+    page = backend.list(query, limit=50)
+    assert {(job.queue, job.id == rare) for job in page.jobs} == {("mail", False)}
+    assert quickest(partial(backend.list, query, limit=50)) < 0.01
+
+
+@pytest.mark.parametrize("text", ["queue:mail", "-state:failed", "task:send state:pending"])
+def test_a_page_that_the_newest_jobs_fill_asks_no_line(
+    backend: SqliteBackend, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(backend, 1_000)
+    query = Filter.parse(text)
+    expected = backend.list(query, limit=50)
+    monkeypatch.setattr("ferryman.backends.sqlite.named.newest", pytest.fail)
+    assert backend.list(query, limit=50) == expected
+    assert len(expected.jobs) == 50
+
+
 def test_a_snapshot_costs_little_under_a_long_backlog(backend: SqliteBackend) -> None:
     fill(backend, 100_000)
     backend.push([Message.of("mail", "send", n, tenant=f"t{n % 50}") for n in range(5_000)])
@@ -194,8 +241,11 @@ def test_a_snapshot_costs_little_under_a_long_backlog(backend: SqliteBackend) ->
 
 
 def plan(backend: SqliteBackend, name: str) -> list[str]:
+    return plan_of(backend, SQL[name])
+
+
+def plan_of(backend: SqliteBackend, statement: str) -> list[str]:
     empty = {"{narrow}": "TRUE", "{where}": "TRUE", "{lists}": "SELECT 1 AS seq"}
-    statement = SQL[name]
     for place, text in empty.items():
         statement = statement.replace(place, text)
     numbers = [int(number) for number in re.findall(r"\?(\d+)", statement)]
@@ -207,17 +257,25 @@ def plan(backend: SqliteBackend, name: str) -> list[str]:
     return [row[3] for row in rows]
 
 
-def fill(backend: SqliteBackend, count: int, state: str = "pending") -> None:
+def fill(
+    backend: SqliteBackend,
+    count: int,
+    *,
+    state: str = "pending",
+    queue: str = "mail",
+    scheduled: int = 0,
+) -> None:
     """Jobs by the thousand, without the cost of a message each."""
     now = time.time()
-    rest = (0, "", "", "", "", -1, -1)
+    rest = (scheduled, "", "", "", "", -1, -1)
     rows = [
-        (new_id(), "mail", "send", 1, 0, 5, "null", now, now - 1 + n * 1e-6, *rest)
+        (new_id(), queue, "send", 1, 0, 5, "null", now, now - 1 + n * 1e-6, *rest)
         for n in range(count)
     ]
     with backend._database.writing() as connection:
         connection.executemany(SQL["push"].replace("'pending'", f"'{state}'"), rows)
-        connection.execute(SQL["count"], ("mail", state, count))
+        connection.execute(SQL["count"], (queue, state, count))
+        connection.execute(SQL["count"], (queue, SCHEDULED, count * scheduled))
 
 
 def quickest(act: Callable[[], object]) -> float:

@@ -183,22 +183,6 @@ def test_a_group_of_tasks_joins_a_ferry_later(ferry: Ferry) -> None:
         Ferry("memory://").include(group)
 
 
-def test_the_handles_of_many_pushes_are_a_sequence_in_their_order(ferry: Ferry) -> None:
-    @ferry.task()
-    def double(number: int) -> int:
-        return number * 2
-
-    handles = double.push_many([1, 2, 3])
-    assert list(double.push_many([])) == []
-    drain(ferry)
-    assert [handle.result(0) for handle in handles] == [2, 4, 6]
-    assert [handle.result(0) for handle in handles[1:]] == [4, 6]
-    assert (handles[-1].id, handles[-1].created) == (list(handles)[2].id, True)
-    assert handles.index(handles[1]) == 1
-    assert len({*handles, *handles}) == 3
-    assert repr(handles) == "<Handles of 3 jobs>"
-
-
 def test_a_decorator_without_parentheses_is_refused_with_what_to_write(ferry: Ferry) -> None:
     def handler() -> None: ...
 

@@ -60,7 +60,7 @@ class Pipeline:
 
     def push_many(self, items: Iterable[Any]) -> Sequence[Run]:
         """Start a run for each item, as `task.push_many` takes them."""
-        return self._start([self._first().messages_for([item])[0] for item in items])
+        return self._start([self._first().message_for(item) for item in items])
 
     def using(self, **options: Any) -> Pipeline:
         """The same pipeline with other `Options` for the first job of a run.

@@ -44,8 +44,8 @@ class Handle(AsyncHandle[R], Generic[R]):
         return f"Handle({self.id!r}, created={self.created})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is a handle of the same job."""
-        return isinstance(other, Handle) and other.id == self.id
+        """Whether it is a handle of the same job in the same store."""
+        return isinstance(other, Handle) and (other.id, other._backend) == (self.id, self._backend)
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -85,7 +85,10 @@ class Handle(AsyncHandle[R], Generic[R]):
 
 
 class Handles(Sequence[Handle[R]]):
-    """The handles of many pushes; each is made when it is looked at, which most never are."""
+    """The handles of many pushes; each is made when it is looked at, which most never are.
+
+    They equal any sequence of equal handles, so like a list they have no hash.
+    """
 
     def __init__(
         self,
@@ -99,6 +102,11 @@ class Handles(Sequence[Handle[R]]):
 
     def __repr__(self) -> str:
         return f"<Handles of {len(self)} jobs>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __len__(self) -> int:
         return len(self._pushed)

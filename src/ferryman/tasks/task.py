@@ -90,7 +90,7 @@ class Task(AsyncTask[P, R], Generic[P, R]):
 
     def push_many(self, items: Iterable[Any]) -> Sequence[Handle[R]]:
         """Hand over a job for each item: its arguments as a tuple or a dict, or its only one."""
-        return self._tasks.push(self.messages_for(items), self)
+        return self._tasks.push(self._messages_for(items), self)
 
     def using(self, **options: Any) -> Task[P, R]:
         """The same task with other `Options` for what is pushed through it."""
@@ -141,12 +141,14 @@ class Task(AsyncTask[P, R], Generic[P, R]):
             payload = upcast(payload)
         return self.signature.arguments(payload, job)
 
-    def messages_for(self, items: Iterable[Any]) -> list[Message]:
-        """The messages of `push_many`'s items."""
-        bodies = [encode(self._payload_for(item)) for item in items]
+    def message_for(self, item: Any) -> Message:
+        """The message of one of `push_many`'s items."""
+        return self._message(self._payload_for(item))
+
+    def _messages_for(self, items: Iterable[Any]) -> list[Message]:
         if self.options.id is not None:
-            return [self._filled.again(body, self.options.id) for body in bodies]
-        return self._filled.again_each(bodies)
+            return [self.message_for(item) for item in items]
+        return self._filled.again_each([encode(self._payload_for(item)) for item in items])
 
     def _payload_for(self, item: Any) -> Any:
         read = self.signature.payload

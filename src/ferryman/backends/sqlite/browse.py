@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ferryman.job import Job
 
 _BEYOND: Final = 1 << 62
+# Places that are looked at for each job of a page by names.
+_GLANCE: Final = 10
 
 
 def get(connection: sqlite3.Connection, job_id: str) -> Job | None:
@@ -87,16 +89,18 @@ def _rows(
     statement = SQL["list"].replace("{where}", text)
     if (seqs := recent(connection, query, now, before)) is not None:
         return _of_these(connection, statement, values, seqs, limit)
-    if query.by_name and (seqs := named.newest(connection, query, before, limit)) is not None:
-        return connection.execute(SQL["these"], {"seqs": json.dumps(seqs)}).fetchall()
     if not query.by_key:
-        # Among the newest jobs first: most pages are full by then.
+        # Among the newest jobs first: most pages are full by then. By name, what is farther away is
+        # found sooner by the indexes.
+        places = min(CLOSE, _GLANCE * limit) if query.by_name else CLOSE
         [last] = connection.execute(SQL["newest"]).fetchone()
-        low = min(before, last + 1) - CLOSE
+        low = min(before, last + 1) - places
         close = statement.replace("{narrow}", "TRUE")
         rows = connection.execute(close, [*values, before, low, limit]).fetchall()
         if len(rows) == limit or low <= 0:
             return rows
+    if query.by_name and (seqs := named.newest(connection, query, before, limit)) is not None:
+        return connection.execute(SQL["these"], {"seqs": json.dumps(seqs)}).fetchall()
     narrowed = statement.replace("{narrow}", narrow(connection, query))
     return connection.execute(narrowed, [*values, before, 0, limit]).fetchall()
 

@@ -50,6 +50,7 @@ class Database:
         self.bell = Bell()
         self._file: tuple[int, int] | None = None
         self._location = location
+        self._in_use = False
         self._writer = _Handle(self, busy_ms=0)
         self._readers = tuple(_Handle(self) for _ in range(_READERS))
         self._watcher = _Handle(self)
@@ -145,13 +146,16 @@ class Database:
             self._prepare(connection)
             connection.execute(f"PRAGMA busy_timeout = {busy_ms}")
             self.check_file()
+            self._in_use = True
         except BaseException:
             connection.close()
             raise
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        version = identify(connection, self.path)
+        # A newer Ferryman may bring the schema up to date under those of the version before, which
+        # go on with it; none of them begins with it.
+        version = identify(connection, self.path, newer=self._in_use)
         (mode,) = self._patiently(connection, "PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
             raise BackendRejected(f"{self.path} cannot use a write-ahead log here (mode {mode})")

@@ -18,24 +18,26 @@ from ferryman.job import TERMINAL, State
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 _BEYOND: Final = 1 << 62
 # SQLite puts together at most 500 SELECTs.
 _AT_ONCE: Final = 400
 _ASIDE: Final = frozenset({State.FAILED, State.CANCELLED, State.PAUSED})
+# The two kinds of pending jobs, by the counters that tell of them.
+_READY: Final[str] = State.PENDING
+_KINDS: Final = {_READY: 0, SCHEDULED: 1}
 
 
 def newest(
     connection: sqlite3.Connection, query: Filter, before: int, limit: int
 ) -> Sequence[int] | None:
     """Where the newest matches stand in push order; None where there are too many lines to ask."""
-    waiting = _newest_waiting(connection, query, before, limit)
-    lines = _Lines(connection, query, waiting=waiting is None)
+    found, by_lines = _newest_waiting(connection, query, before, limit)
+    lines = _Lines(connection, query, by_lines)
     if lines.too_many:
         return None
     asks = [(text, [*values, before, limit]) for _, text, values in lines.asks()]
-    found = list(waiting or ())
     # All at once: each row that comes by itself is a moment in which another thread may run, and
     # of many lines' rows few are for the page.
     for start in range(0, len(asks), _AT_ONCE):
@@ -50,46 +52,71 @@ def newest(
 
 def _newest_waiting(
     connection: sqlite3.Connection, query: Filter, before: int, limit: int
-) -> Sequence[int] | None:
-    """The newest pending jobs that match; None where it takes a look at their lines to tell.
+) -> tuple[list[int], set[str]]:
+    """The newest pending jobs that match, and the kinds of which only their lines tell.
 
     Pending jobs have an index in push order, along which those of rare names are far apart. Their
     lines stand in the order of claims, and are read whole: short ones, and those which thousands of
     newer jobs stand before.
     """
+    found: list[int] = []
+    by_lines: set[str] = set()
     if not Line("", "", State.PENDING).matches(_only(query, "state")):
+        return found, by_lines
+    for kind, (matching, others) in _waiting(connection, query).items():
+        seqs = _in_push_order(
+            connection, query, kind, before, limit, matching=matching, others=others
+        )
+        if seqs is None:
+            by_lines.add(kind)
+        else:
+            found += seqs
+    return found, by_lines
+
+
+def _waiting(connection: sqlite3.Connection, query: Filter) -> Mapping[str, Sequence[int]]:
+    """How many jobs of each kind the queues have that match, and how many the others."""
+    queues = _only(query, "queue")
+    counted = {kind: [0, 0] for kind in _KINDS}
+    for queue, state, n in connection.execute(SQL["counts"]):
+        other = not Line(queue, "", state).matches(queues)
+        if state in _KINDS:
+            counted[state][other] += n
+        if state == SCHEDULED:  # which the counter of pending jobs counts too
+            counted[_READY][other] -= n
+    return counted
+
+
+def _in_push_order(
+    connection: sqlite3.Connection,
+    query: Filter,
+    kind: str,
+    before: int,
+    limit: int,
+    *,
+    matching: int,
+    others: int,
+) -> Sequence[int] | None:
+    """The newest of a kind that match; None where only their lines tell."""
+    if not matching:
         return []
     names = _only(query, "queue", "task")
-    matching, others = _waiting(connection, query)
     if names.terms and matching <= CLOSE:
         return None
-    # Whatever the order, no more of the other queues than these can stand in between.
-    dense = others <= matching and not _only(query, "task").terms
+    # Whatever the order, no more of the other queues than these can stand in between; a step past
+    # one of them may cost two in a line.
+    dense = 2 * others <= matching and not _only(query, "task").terms
+    low = 0 if dense else _far(connection, kind, before)
     text, values = where(names, 0.0, DIALECT)
     statement = SQL["newest_waiting"].replace("{where}", text)
-    found: list[int] = []
-    for scheduled in (0, 1):
-        low = 0 if dense else _far(connection, scheduled, before)
-        given = [scheduled, *values, low, before, limit]
-        seqs = [seq for (seq,) in connection.execute(statement, given)]
-        if len(seqs) < limit and low:
-            return None
-        found += seqs
-    return found
+    given = [_KINDS[kind], *values, low, before, limit]
+    seqs = [seq for (seq,) in connection.execute(statement, given)]
+    return None if len(seqs) < limit and low else seqs
 
 
-def _waiting(connection: sqlite3.Connection, query: Filter) -> tuple[int, int]:
-    """How many pending jobs the queues have that match, and how many the others."""
-    queues, counted = _only(query, "queue"), [0, 0]
-    for queue, state, n in connection.execute(SQL["counts"]):
-        if state == State.PENDING:
-            counted[not Line(queue, "", state).matches(queues)] += n
-    return counted[0], counted[1]
-
-
-def _far(connection: sqlite3.Connection, scheduled: int, before: int) -> int:
+def _far(connection: sqlite3.Connection, kind: str, before: int) -> int:
     """Where the newest pending jobs end that are looked at one by one; 0 if all of them are."""
-    row = connection.execute(SQL["far_waiting"], [scheduled, before, CLOSE]).fetchone()
+    row = connection.execute(SQL["far_waiting"], [_KINDS[kind], before, CLOSE]).fetchone()
     return 0 if row is None else int(row[0])
 
 
@@ -108,18 +135,17 @@ def counts(connection: sqlite3.Connection, query: Filter, most: int) -> Mapping[
 class _Lines:
     """The lines of finished and of ready jobs that match; `too_many`: they were not all found.
 
-    The counters tell which queues have jobs of which state at all. Without `waiting`, pending jobs
-    are left out.
+    The counters tell which queues have jobs of which state at all. Of pending jobs, only
+    these kinds are asked for.
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, query: Filter, *, waiting: bool = True
+        self, connection: sqlite3.Connection, query: Filter, kinds: Collection[str] = _KINDS
     ) -> None:
         self._query = query
-        left_out = () if waiting else (State.PENDING, SCHEDULED)
         self._states: defaultdict[str, set[str]] = defaultdict(set)
         for queue, state, _ in connection.execute(SQL["counts"]):
-            if state not in left_out:
+            if state in kinds or state not in _KINDS:
                 self._states[queue].add(state)
         # All of a state that is set aside stand in push order already; else only the paused ones
         # are looked for there, which are in no line.

@@ -24,7 +24,7 @@ _ALL: Final = "TRUE"
 
 def narrow(connection: sqlite3.Connection, query: Filter) -> str:
     """A condition that spares what the filter's states exclude; it changes no answer."""
-    states = states_of(query)
+    states = _states_of(query)
     if State.COMPLETED in states or _count(connection, states) > FEW:
         return _ALL
     return f"seq IN ({' UNION ALL '.join(SQL[f'of_{state}'] for state in sorted(states))})"
@@ -51,7 +51,7 @@ def recent(
     return sorted((seq for seq in seqs if seq < before), reverse=True)
 
 
-def states_of(query: Filter) -> set[State]:
+def _states_of(query: Filter) -> set[State]:
     """The states that can match."""
     states = set(State)
     for term in query.terms:

@@ -35,8 +35,11 @@ def check_sqlite() -> None:
         )
 
 
-def identify(connection: sqlite3.Connection, path: Path) -> int:
-    """The schema's version, 0 in an empty database; reads only, so a stranger's stays as it is."""
+def identify(connection: sqlite3.Connection, path: Path, *, newer: bool = False) -> int:
+    """The schema's version, 0 in an empty database; reads only, so a stranger's stays as it is.
+
+    One of a version to come is refused, unless `newer` ones are let through.
+    """
     owner, version, tables = connection.execute(_IDENTITY).fetchone()
     if (owner, version, tables) == (0, 0, 0):
         return 0
@@ -44,7 +47,7 @@ def identify(connection: sqlite3.Connection, path: Path) -> int:
         raise BackendRejected(
             f"{path} is another program's database: choose a file of its own for Ferryman"
         )
-    if version > len(VERSIONS):
+    if version > len(VERSIONS) and not newer:
         raise BackendRejected(
             f"{path} has schema version {version}, this Ferryman knows up to {len(VERSIONS)}: "
             "upgrade Ferryman here"

@@ -2,15 +2,11 @@
 SELECT
     EXISTS (
         SELECT 1
-        FROM jobs INDEXED BY ready
+        FROM jobs
         WHERE queue = :queue
             AND state = 'pending'
             AND scheduled = 0
             AND ready_at <= :now
             AND (deadline IS NULL OR deadline > :now)
     ),
-    (
-        SELECT min(ready_at)
-        FROM jobs INDEXED BY scheduled
-        WHERE queue = :queue AND state = 'pending' AND scheduled = 1
-    )
+    (SELECT min(ready_at) FROM jobs WHERE queue = :queue AND state = 'pending' AND scheduled = 1)

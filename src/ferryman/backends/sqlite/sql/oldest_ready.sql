@@ -96,7 +96,7 @@ FROM (
     FROM tenant_lines
     UNION ALL
     SELECT min(ready_at)
-    FROM jobs INDEXED BY scheduled
+    FROM jobs
     WHERE queue = :queue AND state = 'pending' AND scheduled = 1
 )
 WHERE ready_at <= :now
