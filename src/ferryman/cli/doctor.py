@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ferryman.cli.failures import ExitCode
-from ferryman.cli.options import Json, Url, plain_typer, store_url
+from ferryman.cli.options import Json, Store, Url, named, plain_typer, store_url
 from ferryman.cli.output import counted, painted, put, put_json
 from ferryman.queue.diagnosis import Severity
 from ferryman.queue.open import safe_url
@@ -25,6 +25,8 @@ app = plain_typer()
 
 @app.command()
 def doctor(
+    where: Store = None,
+    *,
     deep: Annotated[
         bool, typer.Option("--deep", help="Also what may take minutes: read the whole store.")
     ] = False,
@@ -35,7 +37,7 @@ def doctor(
 
     Exit code 1 if there is a problem; warnings alone are 0.
     """
-    chosen = store_url(url)
+    chosen = store_url(named(where, url))
     shown_url = without_credentials(safe_url(chosen))
     findings = examine_url(chosen, deep=deep)
     problems, warnings = (

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ferryman import errors
 from ferryman.cli.output import say
+from ferryman.queue.open import safe_url
 from ferryman.telemetry.escape import without_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_URL: Final = re.compile(r"[a-z][a-z0-9+.\-]*://.*", re.IGNORECASE | re.DOTALL)
 
 
 class ExitCode(IntEnum):
@@ -35,16 +39,30 @@ class CommandFailed(errors.FerrymanError):
         self.code = code
 
 
-def report(error: BaseException) -> ExitCode:
-    """Explain an error on standard error; returns the exit code that it means."""
+def report(error: BaseException, words: Sequence[str] = ()) -> ExitCode:
+    """Explain an error on standard error; returns the exit code that it means.
+
+    `words` are those of the command line, which the error may repeat.
+    """
     code, todo = _meaning(error)
-    if isinstance(error, errors.FerrymanError):
-        say(f"ferryman: {without_credentials(str(error))}")
-    else:
-        say(f"ferryman: {type(error).__name__}: {without_credentials(str(error))}")
+    kind = "" if isinstance(error, errors.FerrymanError) else f"{type(error).__name__}: "
+    say(f"ferryman: {kind}{without_passwords(str(error), words)}")
     if todo:
-        say(f"  {todo}")
+        say(f"  {without_passwords(todo, words)}")
     return code
+
+
+def without_passwords(text: str, words: Sequence[str]) -> str:
+    """`text` without the passwords of the URLs in it; those among `words` are known as a whole.
+
+    Where a URL ends in a text can only be guessed, if its password is not percent-encoded.
+    """
+    for word in words:
+        if found := _URL.search(word):
+            safe = safe_url(found[0])
+            # Messages quote a word as Python does, or not at all.
+            text = text.replace(found[0], safe).replace(repr(found[0])[1:-1], safe)
+    return without_credentials(text)
 
 
 def debugging() -> bool:

@@ -45,6 +45,7 @@ class Commands(TyperGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self._by_name_only = False
+        self._words: list[str] = []
         for name, (_, line) in COMMANDS.items():
             self.commands[name] = TyperCommand(name, help=line)
 
@@ -70,13 +71,24 @@ class Commands(TyperGroup):
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
+    def make_context(self, info_name: Any, args: list[str], *more: Any, **extra: Any) -> Any:
+        self._words = list(args)
+        try:
+            return super().make_context(info_name, args, *more, **extra)
+        except typer.TyperException as error:
+            _hide_passwords(error, self._words)
+            raise
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError):
+        except typer.TyperException as error:
+            _hide_passwords(error, self._words)
+            raise
+        except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
         except Exception as error:
-            raise typer.Exit(_explained(error)) from error
+            raise typer.Exit(_explained(error, self._words)) from error
 
 
 app = typer.Typer(
@@ -119,12 +131,20 @@ def main() -> None:
     app(prog_name="ferryman")
 
 
-def _explained(error: Exception) -> int:
+def _hide_passwords(error: typer.TyperException, words: list[str]) -> None:
+    # A usage error repeats the words that it does not understand, and one may be a store's URL.
+    if any("://" in word for word in words):
+        from ferryman.cli.failures import without_passwords
+
+        error.message = without_passwords(error.message, words)
+
+
+def _explained(error: Exception, words: list[str]) -> int:
     from ferryman.cli.failures import debugging, report
 
     if debugging():
         raise error
-    return report(error)
+    return report(error, words)
 
 
 if __name__ == "__main__":

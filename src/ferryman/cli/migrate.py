@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ferryman.cli.options import Json, Url, opened, plain_typer, store_url
-from ferryman.cli.output import put, put_json
-from ferryman.errors import Unsupported
-from ferryman.queue.open import safe_url, schema_of
+from ferryman.cli.options import Json, Store, Url, named, opened, plain_typer, store_url
+from ferryman.cli.output import put, put_json, say
+from ferryman.errors import BackendUnavailable, Unsupported
+from ferryman.queue.open import safe_url, schema_of, version_of
 from ferryman.queue.provisioning import Provisioned
+from ferryman.telemetry.escape import without_credentials
 
 if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
@@ -20,14 +21,21 @@ app = plain_typer()
 
 @app.command()
 def migrate(
+    where: Store = None,
     *,
     sql: Annotated[
         bool, typer.Option("--sql", help="Only print the SQL, for whoever may run it.")
     ] = False,
     since: Annotated[
-        int,
-        typer.Option("--from", metavar="VERSION", min=0, help="With --sql: what is there already."),
-    ] = 0,
+        int | None,
+        typer.Option(
+            "--from",
+            metavar="VERSION",
+            min=0,
+            help="With --sql: what is there already. [default: what the store says, else 0]",
+            show_default=False,
+        ),
+    ] = None,
     queue: Annotated[
         list[str] | None,
         typer.Option(
@@ -41,11 +49,12 @@ def migrate(
 
     Not needed where the store's user may do that: first use does the same.
     """
-    name = safe_url(store_url(url))
+    chosen = store_url(named(where, url))
+    name = safe_url(chosen)
     if sql:
-        put(schema_of(store_url(url), since))
+        put(schema_of(chosen, _present(chosen) if since is None else since))
         return
-    with opened(url, create=True) as backend:
+    with opened(chosen, create=True) as backend:
         kind = backend.capabilities.backend
         made = _provision(backend, queue) if queue else []
     if as_json:
@@ -55,6 +64,15 @@ def migrate(
         for each in made:
             put(each)
         put(f"{name} is up to date")
+
+
+def _present(url: str) -> int:
+    try:
+        return version_of(url)
+    except BackendUnavailable as error:
+        reason = without_credentials(str(error))
+        say(f"{reason}: this makes a new store; for one that is there say --from VERSION")
+        return 0
 
 
 def _provision(backend: Backend, queues: list[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferryman.cli.options import Url, opened, plain_typer, store_url
+from ferryman.cli.options import Store, Url, named, opened, plain_typer, store_url
 from ferryman.cli.output import put
 from ferryman.queue.open import safe_url
 from ferryman.service.report import report as written
@@ -12,8 +12,9 @@ app = plain_typer()
 
 
 @app.command()
-def report(url: Url = None) -> None:
+def report(where: Store = None, *, url: Url = None) -> None:
     """Print the state of the store as one HTML page, without payloads: report > now.html."""
-    shown_url = without_credentials(safe_url(store_url(url)))
-    with opened(url) as backend:
+    chosen = store_url(named(where, url))
+    shown_url = without_credentials(safe_url(chosen))
+    with opened(chosen) as backend:
         put(written(backend, shown_url))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ferryman.cli.failures import CommandFailed, ExitCode
-from ferryman.cli.options import Url, plain_typer, store_url
+from ferryman.cli.options import Store, Url, named, plain_typer, store_url
 from ferryman.cli.output import say
 from ferryman.service.api_keys import ApiKeys
 from ferryman.service.config import InvalidSetting
@@ -33,6 +33,7 @@ RATE = 100.0
 
 @app.command()
 def serve(
+    where: Store = None,
     *,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = LOOPBACK,
     port: Annotated[
@@ -66,17 +67,18 @@ def serve(
     Nobody gets in without credentials: on this machine a link with a one-time token is printed;
     elsewhere an API key (`ferryman keys create`) or FERRYMAN_TOKEN is needed first.
     """
+    chosen = named(where, url)
     with ExitStack() as stack:
         store: Ferry | Backend
         if target is None:
             from ferryman.service.store import open_store
 
-            store = open_store(store_url(url), create=True)
+            store = open_store(store_url(chosen), create=True)
             stack.callback(store.close)
         else:
             from ferryman.cli.loading import load_ferry
 
-            store = stack.enter_context(load_ferry(target, url))
+            store = stack.enter_context(load_ferry(target, chosen))
         web_server(store, host, port, behind_proxy=behind_proxy, rate=rate).run()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferryman.cli.options import Json, Url, opened, plain_typer, store_url
+from ferryman.cli.options import Json, Store, Url, named, opened, plain_typer, store_url
 from ferryman.cli.output import counted, put, put_json, say
 from ferryman.cli.tables import queue_table, worker_table
 from ferryman.queue.open import safe_url
@@ -14,10 +14,11 @@ app = plain_typer()
 
 
 @app.command()
-def status(url: Url = None, as_json: Json = False) -> None:
+def status(where: Store = None, *, url: Url = None, as_json: Json = False) -> None:
     """Show queues and workers."""
-    shown_url = without_credentials(safe_url(store_url(url)))
-    with opened(url) as backend:
+    chosen = store_url(named(where, url))
+    shown_url = without_credentials(safe_url(chosen))
+    with opened(chosen) as backend:
         seen = Insights(backend).overview()
     if as_json:
         put_json({"store": shown_url, **presentation.overview(seen)})

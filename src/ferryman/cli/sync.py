@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ferryman.cli.options import Json, Url, plain_typer, store_url
+from ferryman.cli.options import Json, Store, Url, named, plain_typer, store_url
 from ferryman.cli.output import put, say
 from ferryman.service.config import InvalidSetting, duration
 from ferryman.service.supervisor import Supervisor
@@ -25,10 +25,7 @@ LEAST = 1.0
 
 @app.command()
 def sync(
-    where: Annotated[
-        str | None,
-        typer.Argument(metavar="[URL]", help="The store; the same as --url.", show_default=False),
-    ] = None,
+    where: Store = None,
     *,
     interval: Annotated[
         str, typer.Option(metavar="DURATION", help="One pass after this long, ± 10 %.")
@@ -46,7 +43,7 @@ def sync(
     pause = duration("--interval", interval)
     if pause < LEAST:
         raise InvalidSetting("--interval", f"must be at least {LEAST:g}s")
-    supervisor = Supervisor(store_url(where or url), interval=pause)
+    supervisor = Supervisor(store_url(named(where, url)), interval=pause)
     with closing(supervisor):
         if once:
             _tell(dict(supervisor.once()), as_json)

@@ -14,7 +14,7 @@ import typer
 
 from ferryman.cli.failures import CommandFailed, ExitCode
 from ferryman.cli.frame import facts, frame
-from ferryman.cli.options import Url, plain_typer, store_url
+from ferryman.cli.options import Store, Url, named, plain_typer, store_url
 from ferryman.cli.output import lively, put
 from ferryman.queue.open import safe_url
 from ferryman.service import presentation
@@ -36,6 +36,7 @@ LEAST = 0.1
 
 @app.command()
 def top(
+    where: Store = None,
     *,
     every: Annotated[
         str, typer.Option(metavar="DURATION", help="Look again after this long.")
@@ -57,7 +58,7 @@ def top(
     pause = duration("--every", every)
     if pause < LEAST:
         raise InvalidSetting("--every", f"must be at least {LEAST:g}s")
-    chosen = store_url(url)
+    chosen = store_url(named(where, url))
     title = without_credentials(safe_url(chosen))
     ticker = Ticker(lambda: open_store(chosen, create=False))
     # Ctrl-C is how one leaves this command, so it is no error.

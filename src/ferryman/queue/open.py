@@ -25,10 +25,7 @@ BACKENDS: dict[str, tuple[str, str | None]] = {
 }
 
 
-_SECRETS = re.compile(r"((?:^|&)[^=&]*(?:password|secret|token)[^=&]*=)[^&]*", re.IGNORECASE)
-
-# A URL inside a URL has a password of its own.
-_LEDGER = re.compile(r"((?:^|&)ledger=)([^&]*)")
+_SECRET = re.compile("password|secret|token", re.IGNORECASE)
 
 # A password that was not encoded: the / ? or # in it ends what a URL takes for user and password.
 _UNENCODED = re.compile(
@@ -49,6 +46,12 @@ def schema_of(url: str, version: int = 0) -> str:
     return cast("str", module.schema_of(url, version))
 
 
+def version_of(url: str) -> int:
+    """The version of the schema that a store has; 0 for none, or if it cannot be asked for that."""
+    schema: Any = getattr(_module_of(url), "schema", None)
+    return int(schema.version_of(url)) if hasattr(schema, "version_of") else 0
+
+
 def _module_of(url: str) -> Any:
     scheme = urlsplit(url).scheme
     if scheme not in BACKENDS:
@@ -67,13 +70,27 @@ def _module_of(url: str) -> Any:
 
 def safe_url(url: str) -> str:
     """The URL without passwords, fit for logs and pages."""
-    parts = urlsplit(_UNENCODED.sub(r"\1:***@", url))
-    query = _LEDGER.sub(_safe_ledger, _SECRETS.sub(r"\1***", parts.query))
+    try:
+        parts = urlsplit(_UNENCODED.sub(r"\1:***@", url))
+    except ValueError:
+        # Nobody can say which part of it is the password.
+        return f"{url.partition(':')[0]}://***"
+    query = "&".join(_safe_option(option) for option in parts.query.split("&"))
     netloc = parts.netloc
     if parts.password is not None:
         netloc = f"{parts.username or ''}:***@{netloc.rpartition('@')[2]}"
-    return parts._replace(netloc=netloc, query=query).geturl() if netloc or query else url
+    # A # that was not encoded ends a secret too early.
+    fragment = parts.fragment if query == parts.query else ""
+    safe = parts._replace(netloc=netloc, query=query, fragment=fragment)
+    return safe.geturl() if netloc or query else url
 
 
-def _safe_ledger(option: re.Match[str]) -> str:
-    return option[1] + quote(safe_url(unquote(option[2])), safe="*")
+def _safe_option(option: str) -> str:
+    name, equals, value = option.partition("=")
+    # Drivers decode names too: %70assword is a password.
+    if equals and _SECRET.search(unquote(name)):
+        return f"{name}=***"
+    inner = unquote(value)
+    # A URL inside a URL, such as a ledger's, has a password of its own.
+    shown = safe_url(inner) if "://" in inner else inner
+    return option if shown == inner else f"{name}={quote(shown, safe='*')}"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import select
+import contextlib
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import psycopg
+
+from ferryman.backends.postgresql.errors import translate
+from ferryman.backends.postgresql.pooler import HEARD_WITHIN, Mode, hears, mode_of
 from ferryman.backends.postgresql.statements import VERSIONS, fill
-from ferryman.ids import new_id
 from ferryman.queue.diagnosis import Finding
 
 if TYPE_CHECKING:
@@ -19,10 +22,20 @@ if TYPE_CHECKING:
 SKEW: Final = 1.0
 LONG: Final = 300.0
 DEAD: Final = 200_000
-HEARD_WITHIN: Final = 2.0
 
+# Of sessions whose role this one may not see there are rows, without what they are about.
 _FACTS: Final = """
+WITH sessions AS (
+    SELECT
+        backend_type IS NULL AS hidden,
+        datname = current_database() AS here,
+        CASE WHEN backend_xmin IS NOT NULL OR backend_xid IS NOT NULL THEN xact_start END AS began
+    FROM pg_stat_activity
+    WHERE datid IS NOT NULL AND usesysid IS NOT NULL
+    AND coalesce(backend_type, 'client backend') = 'client backend'
+)
 SELECT
+    quote_ident(current_user) AS role,
     (SELECT version FROM {schema}.about) AS version,
     (
         SELECT bool_and(has_table_privilege(relid, needed))
@@ -35,23 +48,29 @@ SELECT
     current_setting('synchronous_commit') <> 'off' AS durable,
     current_setting('autovacuum') = 'on' AS autovacuum,
     current_setting('max_connections')::int AS connections,
-    (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connected,
+    current_setting('superuser_reserved_connections')::int
+        + coalesce(current_setting('reserved_connections', true), '0')::int AS reserved,
+    (SELECT count(*) FROM sessions) AS connected,
+    (SELECT count(*) FROM sessions WHERE here AND hidden) AS hidden,
     (
-        SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::float8
-        FROM pg_stat_activity
-        WHERE datname = current_database() AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+        SELECT coalesce(max(extract(epoch FROM clock_timestamp() - began)), 0)::float8
+        FROM sessions WHERE here
     ) AS oldest,
     (
         SELECT n_dead_tup FROM pg_stat_user_tables
         WHERE schemaname = '{schema}' AND relname = 'jobs'
-    ) AS dead,
-    pg_backend_pid() AS backend
+    ) AS dead
 """
 
 
 class Facts(NamedTuple):
-    """What the server says of itself; times in seconds."""
+    """What the server says of itself and of `role`, ourselves; times in seconds.
 
+    Of `connections` some are `reserved`, which no worker can count on. `hidden` sessions of this
+    database do not show us their transactions.
+    """
+
+    role: str
     version: int
     may_write: bool
     read_only: bool
@@ -60,24 +79,24 @@ class Facts(NamedTuple):
     durable: bool
     autovacuum: bool
     connections: int
+    reserved: int
     connected: int
+    hidden: int
     oldest: float
     dead: int
-    backend: int
 
 
 def diagnose(database: Database) -> Sequence[Finding]:
     """Every probe, from the schema to the line between us and the server."""
     location = database.location
-    connection = database.open()
     try:
-        before = time.time()
-        rows = connection.execute(fill(_FACTS, location)).fetchall()
-        facts = Facts(*rows[0])
-        skew = facts.time - (before + time.time()) / 2
-        direct = facts.backend == connection.info.backend_pid
-    finally:
-        connection.close()
+        facts, skew = _ask(database)
+        mode = mode_of(database)
+        # To listen in a session that moves would be heard by whoever has it next.
+        stays = mode in (Mode.DIRECT, Mode.SESSION)
+        heard = location.listen and stays and hears(database)
+    except psycopg.Error as error:
+        raise translate(error, location.name) from error
     return [
         schema(facts, location),
         privileges(facts, location),
@@ -86,9 +105,18 @@ def diagnose(database: Database) -> Sequence[Finding]:
         vacuum(facts),
         oldest_transaction(facts),
         connections(facts, location),
-        # To listen in a pooler's session would be heard by whoever has that session next.
-        pooler(direct=direct, hears=direct and _hears(database), location=location),
+        pooler(mode),
+        listener(mode, heard=heard, location=location),
     ]
+
+
+def _ask(database: Database) -> tuple[Facts, float]:
+    """The facts, and how many seconds the server's clock is ahead of this machine's."""
+    with contextlib.closing(database.open()) as connection:
+        before = time.time()
+        [row] = connection.execute(fill(_FACTS, database.location)).fetchall()
+        facts = Facts(*row)
+        return facts, facts.time - (before + time.time()) / 2
 
 
 def schema(facts: Facts, location: Location) -> Finding:
@@ -107,7 +135,8 @@ def privileges(facts: Facts, location: Location) -> Finding:
     return Finding.problem(
         "privileges",
         f"this user may not write every table of {location.schema}",
-        f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {location.schema} TO <user>",
+        f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {location.schema} "
+        f"TO {facts.role}",
     )
 
 
@@ -122,7 +151,7 @@ def durability(facts: Facts) -> Finding:
         return Finding.warning(
             "durability",
             "synchronous_commit is off: a crash of the server may take the last pushes with it",
-            "ALTER ROLE <user> SET synchronous_commit = on, unless you can live with that",
+            f"ALTER ROLE {facts.role} SET synchronous_commit = on, unless you can live with that",
         )
     return Finding.ok("durability", "what was pushed survives a crash of the server")
 
@@ -153,53 +182,71 @@ def vacuum(facts: Facts) -> Finding:
 
 
 def oldest_transaction(facts: Facts) -> Finding:
-    if facts.oldest <= LONG:
-        return Finding.ok("oldest transaction", f"{facts.oldest:.0f} s")
-    return Finding.warning(
-        "oldest transaction",
-        f"one has been open for {facts.oldest / 60:.0f} minutes: until it ends no dead row goes",
-        "find it in pg_stat_activity by xact_start; set idle_in_transaction_session_timeout",
-    )
+    if facts.oldest > LONG:
+        return Finding.warning(
+            "oldest transaction",
+            f"one has been open for {facts.oldest / 60:.0f} minutes: until it ends no dead row "
+            "goes",
+            "find it in pg_stat_activity by xact_start; set idle_in_transaction_session_timeout",
+        )
+    if facts.hidden:
+        return Finding.warning(
+            "oldest transaction",
+            f"{facts.oldest:.0f} s among those that {facts.role} may see; {facts.hidden} sessions "
+            "of other users do not show theirs",
+            f"GRANT pg_read_all_stats TO {facts.role}, or run doctor as a user who has it",
+        )
+    return Finding.ok("oldest transaction", f"{facts.oldest:.0f} s")
 
 
 def connections(facts: Facts, location: Location) -> Finding:
-    free, wanted = facts.connections - facts.connected, location.connections + location.listen
+    budget = facts.connections - facts.reserved
+    free, wanted = max(0, budget - facts.connected), location.connections + location.listen
+    besides = f"besides {facts.reserved} that are reserved for administrators"
     if free >= wanted:
-        return Finding.ok("connections", f"{facts.connected} of {facts.connections} in use")
+        return Finding.ok("connections", f"{facts.connected} of {budget} in use, {besides}")
     return Finding.warning(
         "connections",
-        f"{free} of {facts.connections} are free, and one worker may open {wanted}",
+        f"{free} of {budget} are free, {besides}, and one worker may open {wanted}",
         "lower ?connections=, raise max_connections, or put PgBouncer in between",
     )
 
 
-def pooler(*, direct: bool, hears: bool, location: Location) -> Finding:
-    between = "directly connected" if direct else "through a pooler"
-    if hears:
-        return Finding.ok("listener", f"{between}, announcements arrive at once")
+def pooler(mode: Mode) -> Finding:
+    match mode:
+        case Mode.DIRECT:
+            return Finding.ok("pooler", "none, directly connected")
+        case Mode.SESSION:
+            what = "in session mode: each connection of ours keeps one of the server's"
+        case Mode.TRANSACTION:
+            what = "in transaction mode: every promise holds"
+        case Mode.STATEMENT:
+            return Finding.problem(
+                "pooler",
+                "in statement mode, which refuses transactions: no worker can run",
+                "set pool_mode = transaction in pgbouncer.ini, at least for this database",
+            )
+    return Finding.ok("pooler", what)
+
+
+def listener(mode: Mode, *, heard: bool, location: Location) -> Finding:
+    direct = mode is Mode.DIRECT
+    between = "directly connected" if direct else f"through a pooler in {mode} mode"
     if not location.listen:
         return Finding.ok("listener", f"{between}, turned off: workers find jobs by polling")
+    if direct and heard:
+        return Finding.ok("listener", f"{between}, announcements arrive at once")
+    if direct:
+        return Finding.warning(
+            "listener",
+            f"{between}, but an announcement took over {HEARD_WITHIN:g} s: workers find jobs late "
+            "or by polling",
+            "nothing is lost; look at pg_notification_queue_usage() and at the server's load",
+        )
+    arrives = "would arrive, but workers do not rely on a pooler for them" if heard else "get lost"
     return Finding.warning(
         "listener",
-        f"{between}, and announcements do not arrive: idle workers find jobs by polling",
+        f"{between}, announcements {arrives}: idle workers find jobs by polling",
         "nothing is lost; connect workers directly for less delay, and leave the pooler to "
         "producers, or say ?listen=no",
     )
-
-
-def _hears(database: Database) -> bool:
-    """Whether what is announced on one connection arrives at another."""
-    if not database.location.listen:
-        return False
-    channel = f"ferryman_probe_{new_id()[-12:]}"
-    ear = database.open()
-    try:
-        ear.execute(f"LISTEN {channel}")
-        database.read_text("SELECT pg_notify(%(channel)s, '')", {"channel": channel})
-        until = time.monotonic() + HEARD_WITHIN
-        while (left := until - time.monotonic()) > 0:
-            if select.select([ear.fileno()], [], [], left)[0]:
-                return bool([*ear.notifies(timeout=0, stop_after=1)])
-        return False
-    finally:
-        ear.close()

@@ -47,10 +47,20 @@ def is_collision(error: psycopg.Error) -> bool:
     return error.sqlstate in _COLLISIONS
 
 
+def refuses_transactions(error: psycopg.Error) -> bool:
+    """Whether PgBouncer lends its sessions for one statement only. It has no code for that."""
+    return "statement pooling" in str(error)
+
+
 def translate(error: psycopg.Error, name: str, *, writing: bool = False) -> Exception:
     """The error of the contract. `writing`: what was sent last would have committed something."""
     code = error.sqlstate or ""
     reason = str(error).strip() or type(error).__name__
+    if refuses_transactions(error):
+        return BackendRejected(
+            f"{name} is behind a pooler in statement mode, which refuses transactions: set "
+            f"pool_mode = transaction ({reason})"
+        )
     for known, meaning in _LASTING.items():
         if code.startswith(known):
             return BackendRejected(f"{name} {meaning} ({reason})")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import contextlib
+from typing import Final
 
 import psycopg
 
+from ferryman.backends.postgresql.location import Location
+from ferryman.backends.postgresql.patient import PatientConnection
 from ferryman.backends.postgresql.statements import fill, versions
-from ferryman.errors import BackendRejected
+from ferryman.errors import BackendRejected, BackendUnavailable
 from ferryman.ids import new_id
-
-if TYPE_CHECKING:
-    from ferryman.backends.postgresql.location import Location
-    from ferryman.backends.postgresql.patient import PatientConnection
 
 OLDEST: Final = 140_000
 # To change large tables takes its time, and others wait for whoever does it.
@@ -29,6 +28,10 @@ SELECT
     )
 """
 _ABOUT: Final = "SELECT version, store FROM {schema}.about"
+_OWNER: Final = """
+SELECT current_user::text, min(tableowner)::text
+FROM pg_tables WHERE schemaname = '{schema}' AND NOT pg_has_role(tableowner, 'USAGE')
+"""
 _MAKE_ABOUT: Final = """
 CREATE TABLE {schema}.about (version integer NOT NULL, store text NOT NULL)
 """
@@ -60,24 +63,32 @@ def identify(connection: PatientConnection, location: Location) -> tuple[int, st
 def migrate(connection: PatientConnection, location: Location) -> str:
     """Make the schema or bring it up to date, one process at a time; the store's own id."""
     connection.patience, usual = _PATIENCE, connection.patience
-    with connection.transaction():
-        connection.execute(fill("SELECT pg_advisory_xact_lock({schema_lock})", location))
-        # Another process may have been faster.
-        version, store = identify(connection, location)
-        scripts = versions(location)
-        if version == 0:
-            _make_schema(connection, location)
-            connection.execute(fill(_MAKE_ABOUT, location))
-            store = new_id()
-            statement = fill("INSERT INTO {schema}.about VALUES (0, %s)", location)
-            connection.execute(statement, [store])
-        connection.execute(f"SET LOCAL search_path = {location.schema}")
-        for script in scripts[version:]:
-            connection.execute(script)
-        statement = fill("UPDATE {schema}.about SET version = %s", location)
-        connection.execute(statement, [len(scripts)])
+    version = 0
+    try:
+        with connection.transaction():
+            connection.execute(fill("SELECT pg_advisory_xact_lock({schema_lock})", location))
+            # Another process may have been faster.
+            version, store = identify(connection, location)
+            if version == 0:
+                store = _make_about(connection, location)
+            _run_scripts(connection, location, version)
+    except psycopg.errors.InsufficientPrivilege as error:
+        refusal = _refusal_to_a_guest(connection, location, version) if version else None
+        raise (refusal or error) from error
     connection.patience = usual
     return store
+
+
+def version_of(url: str) -> int:
+    """The version of the schema that a URL names, 0 if it is not made yet; reads only."""
+    location = Location.parse(url)
+    try:
+        connection = PatientConnection.open(location.conninfo, location.timeout)
+        with contextlib.closing(connection):
+            return identify(connection, location)[0]
+    except psycopg.Error as error:
+        reason = str(error).strip()
+        raise BackendUnavailable(f"{location.name} does not tell its version ({reason})") from error
 
 
 def script(location: Location, version: int) -> str:
@@ -95,6 +106,40 @@ def script(location: Location, version: int) -> str:
         ]
     end = f"UPDATE {location.schema}.about SET version = {version + len(scripts)};"  # noqa: S608
     return "\n".join([*begin, *scripts, end, "COMMIT;"])
+
+
+def _make_about(connection: PatientConnection, location: Location) -> str:
+    _make_schema(connection, location)
+    connection.execute(fill(_MAKE_ABOUT, location))
+    store = new_id()
+    statement = fill("INSERT INTO {schema}.about VALUES (0, %s)", location)
+    connection.execute(statement, [store])
+    return store
+
+
+def _run_scripts(connection: PatientConnection, location: Location, version: int) -> None:
+    scripts = versions(location)
+    connection.execute(f"SET LOCAL search_path = {location.schema}")
+    for script in scripts[version:]:
+        connection.execute(script)
+    statement = fill("UPDATE {schema}.about SET version = %s", location)
+    connection.execute(statement, [len(scripts)])
+
+
+def _refusal_to_a_guest(
+    connection: PatientConnection, location: Location, version: int
+) -> BackendRejected | None:
+    """What helps a user whom the tables do not belong to: no grant does. None for the owner."""
+    found = connection.execute(fill(_OWNER, location)).fetchone()
+    user, owner = found or ("", None)
+    if owner is None:
+        return None
+    return BackendRejected(
+        f"the schema {location.schema} of {location.name} has version {version}, this Ferryman "
+        f"needs {len(versions(location))}, and only {owner}, whom its tables belong to, may change "
+        f"them, not {user}: let {owner} run `ferryman migrate`, or what "
+        f"`ferryman migrate --sql --from {version}` prints"
+    )
 
 
 def _make_schema(connection: PatientConnection, location: Location) -> None:
