@@ -14,6 +14,7 @@ from ferryman.backends.postgresql import connect
 from ferryman.backends.postgresql.location import Location
 from ferryman.clock import SystemClock
 from ferryman.errors import BackendRejected, BackendUnavailable
+from ferryman.service.store import NoStoreYet, open_store
 from ferryman.testing.conformance.given import a_message, pushed
 
 if TYPE_CHECKING:
@@ -29,6 +30,14 @@ def test_first_use_makes_the_schema(new_schema_url: str) -> None:
         pushed(store, id="x")
     with closing(connect(new_schema_url, SystemClock())) as store:
         assert store.get("x") is not None
+
+
+def test_whoever_only_looks_makes_no_schema(new_schema_url: str) -> None:
+    for _ in range(2):
+        with pytest.raises(NoStoreYet, match="no store at postgresql"):
+            open_store(new_schema_url, create=False)
+    open_store(new_schema_url, create=True).close()
+    open_store(new_schema_url, create=False).close()
 
 
 def test_many_who_come_first_make_it_once(new_schema_url: str) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from ferryman.cli.options import Json, Store, Url, named, opened, plain_typer, store_url
 from ferryman.cli.output import put, put_json, say
-from ferryman.errors import BackendUnavailable, Unsupported
+from ferryman.errors import BackendError, Unsupported
 from ferryman.queue.open import safe_url, schema_of, version_of
 from ferryman.queue.provisioning import Provisioned
 from ferryman.telemetry.escape import without_credentials
@@ -68,8 +68,8 @@ def migrate(
 
 def _present(url: str) -> int:
     try:
-        return version_of(url)
-    except BackendUnavailable as error:
+        return version_of(url) or 0
+    except BackendError as error:
         reason = without_credentials(str(error))
         say(f"{reason}: this makes a new store; for one that is there say --from VERSION")
         return 0

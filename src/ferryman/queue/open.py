@@ -46,10 +46,10 @@ def schema_of(url: str, version: int = 0) -> str:
     return cast("str", module.schema_of(url, version))
 
 
-def version_of(url: str) -> int:
-    """The version of the schema that a store has; 0 for none, or if it cannot be asked for that."""
-    schema: Any = getattr(_module_of(url), "schema", None)
-    return int(schema.version_of(url)) if hasattr(schema, "version_of") else 0
+def version_of(url: str) -> int | None:
+    """The version of the schema that a server has, 0 if it has none; None for other stores."""
+    asked = getattr(_module_of(url), "version_of", None)
+    return None if asked is None else int(asked(url))
 
 
 def _module_of(url: str) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from ferryman.errors import BackendRejected
-from ferryman.queue.open import open_backend, safe_url
+from ferryman.queue.open import open_backend, safe_url, version_of
 
 if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
@@ -22,6 +22,8 @@ def open_store(url: str, *, create: bool) -> Backend:
     path = _path(url)
     if path and not create and not Path(path).exists():
         raise NoStoreYet(f"there is no store at {path} yet")
+    if not create and version_of(url) == 0:
+        raise NoStoreYet(f"there is no store at {safe_url(url)} yet")
     backend = open_backend(url)
     if not backend.capabilities.shared:
         backend.close()

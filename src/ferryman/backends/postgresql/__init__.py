@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from ferryman.backends.postgresql.backend import PostgresqlBackend
 from ferryman.backends.postgresql.location import Location
-from ferryman.backends.postgresql.schema import script
+from ferryman.backends.postgresql.schema import script, version_of
 
 if TYPE_CHECKING:
     from ferryman.clock import Clock
 
-__all__ = ["PostgresqlBackend", "connect", "schema_of"]
+__all__ = ["PostgresqlBackend", "connect", "schema_of", "version_of"]
 
 
 def connect(url: str, clock: Clock) -> PostgresqlBackend:

@@ -7,10 +7,11 @@ from typing import Final
 
 import psycopg
 
+from ferryman.backends.postgresql.errors import translate
 from ferryman.backends.postgresql.location import Location
 from ferryman.backends.postgresql.patient import PatientConnection
 from ferryman.backends.postgresql.statements import fill, versions
-from ferryman.errors import BackendRejected, BackendUnavailable
+from ferryman.errors import BackendRejected
 from ferryman.ids import new_id
 
 OLDEST: Final = 140_000
@@ -87,8 +88,7 @@ def version_of(url: str) -> int:
         with contextlib.closing(connection):
             return identify(connection, location)[0]
     except psycopg.Error as error:
-        reason = str(error).strip()
-        raise BackendUnavailable(f"{location.name} does not tell its version ({reason})") from error
+        raise translate(error, location.name) from error
 
 
 def script(location: Location, version: int) -> str:
