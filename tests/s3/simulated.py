@@ -28,6 +28,10 @@ class SimulatedCalls(Calls):
         self.objects: dict[str, Object] = {}
         self._lock = threading.Lock()
 
+    @property
+    def endpoint(self) -> str:
+        return "http://simulated"
+
     def get(self, key: str) -> Object:
         self.tally.add("get")
         with self._lock:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ferryman.backends.s3 import probe as probes
-from ferryman.backends.s3.probe import Condition, Verdict, probe, probe_quickly
+from ferryman.backends.s3.probe import Condition, Verdict, probe
 from ferryman.errors import BackendRejected, BackendUnavailable
 from ferryman.queue.diagnosis import Severity
+from tests.s3.test_costs import DOCS
 from tests.servers import faults
+from tests.servers.kinds import BUCKET
 from tests.servers.line import FOREVER
 
 if TYPE_CHECKING:
@@ -23,29 +26,31 @@ if TYPE_CHECKING:
 
 
 def test_a_server_that_holds_conditions_is_trusted(bucket: Bucket, folder: str) -> None:
-    for probed in (probe_quickly(bucket, folder), probe(bucket, folder)):
-        assert probed.held
-        probed.require()
-        findings = probed.findings()
-        assert [finding.check for finding in findings] == list(Condition)
-        assert all(finding.severity is Severity.OK for finding in findings)
+    probed = probe(bucket, folder)
+    assert probed.held
+    probed.require()
+    findings = probed.findings()
+    assert [finding.check for finding in findings] == list(Condition)
+    assert all(finding.severity is Severity.OK for finding in findings)
     assert list(bucket.list(folder)) == []
 
 
-def test_the_quick_form_takes_few_requests(other: Bucket, folder: str) -> None:
-    probe_quickly(other, folder)
-    assert sum(other.requests.values()) <= 13
+def test_the_probe_takes_as_many_requests_as_documented(other: Bucket, folder: str) -> None:
+    probe(other, folder)
+    [told] = re.findall(r"at most (\d+) requests", " ".join(DOCS.read_text().split()))
+    assert sum(other.requests.values()) <= int(told)
 
 
 def test_a_server_that_heeds_no_condition_is_refused(
     rclone: Server, connect: Callable[..., Bucket], folder: str
 ) -> None:
     bucket = connect(rclone.address)
-    for probed in (probe_quickly(bucket, folder), probe(bucket, folder)):
-        assert set(probed.verdicts.values()) == {Verdict.IGNORED}
-        assert all(finding.severity is Severity.PROBLEM for finding in probed.findings())
-        with pytest.raises(BackendRejected, match=r"If-None-Match.*If-Match.*relaxed"):
-            probed.require()
+    probed = probe(bucket, folder)
+    assert set(probed.verdicts.values()) == {Verdict.IGNORED}
+    assert all(finding.severity is Severity.PROBLEM for finding in probed.findings())
+    with pytest.raises(BackendRejected, match=r"If-None-Match.*If-Match.*relaxed") as refused:
+        probed.require()
+    assert f"s3://{BUCKET} at {rclone.address}" in str(refused.value)
     assert list(bucket.list(folder)) == []
 
 
@@ -62,7 +67,7 @@ def test_the_one_condition_that_is_ignored_is_named(
 ) -> None:
     method, header = request_line.split()
     line.fault(faults.without(header), method=method, times=FOREVER)
-    verdicts = dict(probe_quickly(steady, folder).verdicts)
+    verdicts = dict(probe(steady, folder).verdicts)
     assert verdicts.pop(condition) is Verdict.IGNORED
     assert set(verdicts.values()) == {Verdict.HELD}
 
@@ -72,7 +77,7 @@ def test_a_server_that_checks_first_and_acts_later_is_found_by_racing(
 ) -> None:
     line.fault(faults.checked_first, method="PUT", times=FOREVER)
     line.fault(faults.checked_first, method="DELETE", times=FOREVER)
-    assert probe_quickly(steady, folder).held
+    assert probe(steady, folder, rounds=0).held
     verdicts = probe(steady, folder).verdicts
     assert verdicts[Condition.CREATE] is Verdict.RACED
     assert verdicts[Condition.REPLACE] is Verdict.RACED
@@ -82,7 +87,7 @@ def test_a_request_that_is_not_implemented_is_named(
     line: Line, steady: Bucket, folder: str
 ) -> None:
     line.fault(faults.error_before(501, "NotImplemented"), method="DELETE", times=FOREVER)
-    probed = probe_quickly(steady, folder)
+    probed = probe(steady, folder)
     assert probed.verdicts[Condition.DELETE] is Verdict.REFUSED
     with pytest.raises(BackendRejected, match="DELETE with If-Match is not implemented"):
         probed.require()
@@ -94,7 +99,7 @@ def test_passing_faults_do_not_change_the_verdict(
 ) -> None:
     line.fault(fault, times=FOREVER, chance=0.2)
     try:
-        assert probe_quickly(steady, folder).held
+        assert probe(steady, folder).held
     except BackendUnavailable:
         assert fault is not faults.twice
 
@@ -104,7 +109,7 @@ def test_a_server_that_is_down_is_an_outage_and_no_verdict(
 ) -> None:
     line.close()
     with pytest.raises(BackendUnavailable):
-        probe_quickly(steady, folder)
+        probe(steady, folder)
 
 
 def test_what_a_killed_probe_left_is_removed_later(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ferryman.backends.files.desk import Desk
     from ferryman.backends.files.location import Location
+    from ferryman.backends.files.store import Store
 
 LITTLE_SPACE: Final = 1 << 30
 NO_SPACE: Final = 100 << 20
@@ -36,7 +37,7 @@ def diagnose(desk: Desk, location: Location, *, deep: bool) -> Sequence[Finding]
         _durability(location),
         _space(desk, location),
         _inodes(desk, location),
-        _quarantine(desk),
+        set_aside(desk.store),
     ]
     return [*findings, _unswept(desk)] if deep else findings
 
@@ -98,8 +99,9 @@ def _inodes(desk: Desk, location: Location) -> Finding:
     )
 
 
-def _quarantine(desk: Desk) -> Finding:
-    found = troubles(desk.store)
+def set_aside(store: Store) -> Finding:
+    """What of a local tree cannot be used."""
+    found = troubles(store)
     if not found:
         return Finding.ok("quarantine", "empty")
     first = found[0]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Final
+
+_END: Final = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
 @lru_cache(maxsize=4_096)
@@ -20,14 +23,21 @@ def moment_of(value: object) -> float:
         return _read(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{value!r} is no moment: write 2026-03-01T12:00:00Z")
-    return whole(value)
+    return whole(_within(value))
 
 
 @lru_cache(maxsize=256)
 def _read(text: str) -> float:
     # Two times of a job are often the same one.
     read = datetime.fromisoformat(text)
-    return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+    return _within((read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp())
+
+
+def _within(moment: float) -> float:
+    """Refuse what could not be written as text again."""
+    if not 0 <= moment < _END:
+        raise ValueError(f"{moment!r} seconds after 1970 is no time that can be written")
+    return moment
 
 
 def whole(moment: float) -> float:

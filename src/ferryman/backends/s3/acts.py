@@ -9,11 +9,12 @@ from ferryman.backends.files import endings
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Place
 from ferryman.backends.s3.entry import enter_text
+from ferryman.backends.s3.errors import UnreadableObject
 from ferryman.backends.s3.finish import finish
 from ferryman.backends.s3.hold import task_object
 from ferryman.backends.s3.keys import Key
 from ferryman.backends.s3.settle import land
-from ferryman.backends.s3.sight import Sight, find, see
+from ferryman.backends.s3.sight import Sight, find, see, without_unreadable
 from ferryman.backends.s3.swap import swap, swap_away
 from ferryman.errors import JobNotFound, NotAllowed
 from ferryman.job import WAITING, State
@@ -57,7 +58,7 @@ def _purge(node: Node, queue: str, name: str) -> bool:
             return False
         if _delete(node, sight):
             return True
-        sight = see(node, queue, name)
+        sight = without_unreadable(partial(see, node, queue, name))
     return False
 
 
@@ -68,6 +69,13 @@ def _perform(node: Node, verb: Act, job_id: str) -> Acted:
 
 def _try(node: Node, verb: Act, job_id: str, *, in_turn: bool) -> Acted | None:
     """What became of one job; None: a retry with a key, which is done only in its turn."""
+    try:
+        return _try_readable(node, verb, job_id, in_turn=in_turn)
+    except UnreadableObject as unreadable:
+        return Acted(job_id, None, str(unreadable))
+
+
+def _try_readable(node: Node, verb: Act, job_id: str, *, in_turn: bool) -> Acted | None:
     known = _at_hand(node, verb, job_id)
     if known is not None:
         return known

@@ -14,7 +14,8 @@ from ferryman.backends.files.moments import whole
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Held
 from ferryman.backends.files.poll import Found
-from ferryman.backends.s3.finish import finish
+from ferryman.backends.s3.errors import UnreadableObject
+from ferryman.backends.s3.settle import land
 from ferryman.backends.s3.sight import Sight, see
 from ferryman.backends.s3.swap import swap, write
 from ferryman.backends.s3.upload import upload
@@ -92,13 +93,17 @@ class Attempts:
             return place
         try:
             found = self._claim(candidate, place, lost=lost)
+        except UnreadableObject:
+            # The passes name it. What is shown here stays: it may be the only copy of the work.
+            self._line.done(candidate)
+            return Found.OVER
         except BaseException:
             self._line.busy(candidate)
             raise
         finally:
             self._store.disk.unlock(place.lock)
         if isinstance(found, Sight) and found.owed:
-            finish(self._node, found)
+            land(self._node, found)
             return Found.OVER
         return found
 

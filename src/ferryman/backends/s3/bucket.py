@@ -69,6 +69,12 @@ class Bucket:
         return self._clock
 
     @property
+    def endpoint(self) -> str:
+        """The address of the store, whether the URL, the environment or a profile gives it."""
+        doing, tries = f"opening s3://{self.name}", Tries(self._patience)
+        return self._read(lambda: self._calls.endpoint, doing, tries).rstrip("/")
+
+    @property
     def requests(self) -> Mapping[str, int]:
         """Requests sent so far by kind: get, put, delete, list."""
         return self._tally.counts()

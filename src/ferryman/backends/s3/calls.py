@@ -40,6 +40,11 @@ class Calls:
         self._clock = clock
         self.tally = tally
 
+    @property
+    def endpoint(self) -> str:
+        """Where requests go. No request: the driver knows it from the URL or from its settings."""
+        return str(self._client.get().meta.endpoint_url)
+
     def get(self, key: str) -> Object:
         with self._request("get") as heard:
             answer = self._client.get().get_object(Bucket=self._bucket, Key=key)

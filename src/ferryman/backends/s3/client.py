@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from ferryman.backends.aws.client import Client as AwsClient
+from ferryman.errors import BackendRejected
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -37,7 +38,13 @@ class Client(AwsClient):
         return cast("S3Client", super().get())
 
     def _make(self) -> Any:
-        client = super()._make()
+        try:
+            client = super()._make()
+        except ValueError as error:
+            raise BackendRejected(
+                f"{error}: write https://host or http://host:port into endpoint=…, "
+                "AWS_ENDPOINT_URL or the profile, whichever has it"
+            ) from None
         client.meta.events.register_last("before-call.s3", _send_at_once)
         return client
 

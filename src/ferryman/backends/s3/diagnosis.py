@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ferryman.backends.files.quarantine import troubles
+from ferryman.backends.files.diagnosis import set_aside
 from ferryman.backends.s3.home import FORMAT
 from ferryman.backends.s3.location import Consistency
 from ferryman.backends.s3.probe import probe
@@ -25,9 +25,11 @@ def diagnose(node: Node, *, deep: bool) -> Sequence[Finding]:
     races = {"rivals": DEEP_RIVALS, "rounds": DEEP_ROUNDS} if deep else {}
     conditions = probe(node.bucket, node.home.probe, **races).findings()
     if node.location.consistency is Consistency.STRICT:
-        return [_format(node), _strict(), *conditions, _mirror(node), _quarantine(node)]
+        local = [_mirror(node), set_aside(node.store)]
+        return [_format(node), _strict(), *conditions, *local, _objects(node)]
     # The local tree has told about itself.
-    return [_format(node), _relaxed(), *map(_unneeded, conditions), _duplicates(node)]
+    shared = [_objects(node), _duplicates(node)]
+    return [_format(node), _relaxed(), *map(_unneeded, conditions), *shared]
 
 
 def _format(node: Node) -> Finding:
@@ -73,21 +75,21 @@ def _duplicates(node: Node) -> Finding:
     )
 
 
+def _objects(node: Node) -> Finding:
+    found = list(node.troubles.all())
+    if not found:
+        return Finding.ok("objects", "the last pass could read every object that it looked at")
+    first = found[0]
+    return Finding.warning(
+        "objects",
+        f"{len(found)} object(s) cannot be used, such as {first.path}: {first.reason}",
+        "correct each in the bucket, or delete it",
+    )
+
+
 def _mirror(node: Node) -> Finding:
     age = node.sync.age
     root = node.store.layout.root
     if age is None:
         return Finding.ok("mirror", f"{root} was not synced yet; the first poll does it")
     return Finding.ok("mirror", f"{root} was synced {age:,.0f} s ago")
-
-
-def _quarantine(node: Node) -> Finding:
-    found = troubles(node.store)
-    if not found:
-        return Finding.ok("quarantine", "empty")
-    first = found[0]
-    return Finding.warning(
-        "quarantine",
-        f"{len(found)} file(s) were set aside, such as {first.path}: {first.reason}",
-        "mend each and move it back to pending/, or delete it with its .reason.txt",
-    )

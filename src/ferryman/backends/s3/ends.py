@@ -132,7 +132,8 @@ class _Rival:
         self.row = read_record(record.body, queue, name, state)
         self.earlier: Mapping[str, str] = {}
         if self.row is not None:
-            self.earlier = parse(record.body).get("earlier", {})
+            earlier = parse(record.body).get("earlier")
+            self.earlier = earlier if isinstance(earlier, dict) else {}
 
     def stands_against(self, row: Row) -> bool:
         """Whether it is of a later generation, or the earlier of two ends of one."""

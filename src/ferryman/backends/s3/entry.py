@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from ferryman.backends.files.document import parse
 from ferryman.backends.files.layout import ENDS
-from ferryman.backends.files.names import name_of, text_of
+from ferryman.backends.files.names import name_of
 from ferryman.backends.s3.answers import Lost, Object
-from ferryman.backends.s3.errors import Overtaken
+from ferryman.backends.s3.errors import Overtaken, UnreadableObject
 from ferryman.backends.s3.hold import row_of_task, task_object
-from ferryman.backends.s3.sight import Sight, read_record
+from ferryman.backends.s3.sight import Sight, read_record, refuse_unreadable
 
 if TYPE_CHECKING:
     from ferryman.backends.files.row import Row
@@ -30,7 +30,7 @@ def enter(node: Node, row: Row, *, keep: bool = True) -> Sight | Object | None:
 
 def enter_text(node: Node, queue: str, name: str, body: bytes) -> Sight | Object | None:
     """The same with a text that was decided on before, by whoever comes first."""
-    return _enter(node, row_of_task(parse(body), queue, text_of(name)), body)
+    return _enter(node, row_of_task(parse(body), queue, name), body)
 
 
 def _enter(node: Node, row: Row, body: bytes, *, keep: bool = True) -> Sight | Object | None:
@@ -45,7 +45,12 @@ def _enter(node: Node, row: Row, body: bytes, *, keep: bool = True) -> Sight | O
         written = Lost(overtaken.found)
     if isinstance(written, Lost):
         return written.found
-    if recorded(node, row.queue, name, row.generation):
+    try:
+        over = recorded(node, row.queue, name, row.generation)
+    except UnreadableObject:
+        node.bucket.delete(key, written)
+        raise
+    if over:
         node.bucket.delete(key, written)
         return None
     sight = Sight(row, written)
@@ -55,13 +60,16 @@ def _enter(node: Node, row: Row, body: bytes, *, keep: bool = True) -> Sight | O
 
 
 def recorded(node: Node, queue: str, name: str, generation: int) -> bool:
-    """Whether a finished record of this generation or a later one stands."""
-    keys = [(state, node.home.record(queue, state, name)) for state in ENDS]
-    found = node.together([partial(node.bucket.get, key) for _, key in keys])
-    for (state, _), record in zip(keys, found, strict=True):
-        if record is not None:
-            row = read_record(record.body, queue, name, state)
-            # What nobody can read may be of any generation.
-            if row is None or row.generation >= generation:
-                return True
+    """Whether a finished record of this generation or a later one stands.
+
+    `UnreadableObject`, if only one stands that nobody can read: it may be of any generation.
+    """
+    keys = [node.home.record(queue, state, name) for state in ENDS]
+    found = node.together([partial(node.bucket.get, key) for key in keys])
+    ended = dict(zip(ENDS, found, strict=True))
+    for state, record in ended.items():
+        row = None if record is None else read_record(record.body, queue, name, state)
+        if row is not None and row.generation >= generation:
+            return True
+    refuse_unreadable(node, queue, name, ended)
     return False

@@ -19,6 +19,7 @@ from ferryman.errors import BackendRejected, BackendUnavailable, OutcomeUnknown
 
 if TYPE_CHECKING:
     from ferryman.backends.s3.answers import Object
+    from ferryman.backends.s3.sight import Sight
 
 
 class Trouble(Enum):
@@ -45,6 +46,21 @@ class Overtaken(OutcomeUnknown):
 
 class NotImplementedThere(BackendRejected):
     """The endpoint does not know this kind of request."""
+
+
+class UnreadableObject(BackendRejected):
+    """An object of the bucket does not hold what it should: people or programs have been there.
+
+    `ended` is how the job ended, where a record tells that all the same.
+    """
+
+    def __init__(self, bucket: str, key: str, reason: str, ended: Sight | None = None) -> None:
+        super().__init__(
+            f"s3://{bucket}/{key} cannot be read ({reason}): correct the object, or delete it"
+        )
+        self.key = key
+        self.reason = reason
+        self.ended = ended
 
 
 _REGION: Final = (

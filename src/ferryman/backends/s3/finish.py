@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from ferryman.backends.files.document import record_text
 from ferryman.backends.files.names import name_of
+from ferryman.backends.s3.errors import UnreadableObject
 from ferryman.backends.s3.moving import move
-from ferryman.backends.s3.push import push
+from ferryman.backends.s3.push import number, push_readable
 from ferryman.backends.s3.sight import read_record
 
 if TYPE_CHECKING:
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from ferryman.backends.s3.answers import Object
     from ferryman.backends.s3.node import Node
     from ferryman.backends.s3.sight import Sight
+    from ferryman.message import Message
 
 
 def finish(node: Node, sight: Sight, numbers: Sequence[int] | None = None) -> None:
     """Write the record, hand over the children, take the task away; then show it locally.
 
+    `UnreadableObject`, if a child cannot enter because of another object: the rest stays undone.
     `numbers` are the places of the children in the push order, if they were taken before.
     """
     row = sight.row
@@ -36,7 +39,7 @@ def finish(node: Node, sight: Sight, numbers: Sequence[int] | None = None) -> No
     else:
         etag = _record(node, sight, name)
         if row.children:
-            push(node, row.children, numbers)
+            _hand_over(node, row.children, numbers)
             if etag is not None:
                 key = node.home.record(row.queue, row.state, name)
                 node.bucket.put_over(key, record_text(row, handed_off=True), etag)
@@ -47,6 +50,13 @@ def finish(node: Node, sight: Sight, numbers: Sequence[int] | None = None) -> No
     if sight.task is not None:
         node.bucket.delete(node.home.task(row.queue, name), sight.task)
     node.mirror.keep(replace(sight, owed=False))
+
+
+def _hand_over(node: Node, children: Sequence[Message], numbers: Sequence[int] | None) -> None:
+    for answer in push_readable(node, children, numbers or number(node, children)):
+        # What nobody can read in the place of a child was handed over once; not so for its key.
+        if isinstance(answer, UnreadableObject) and node.home.spot(answer.key) is None:
+            raise answer
 
 
 def _record(node: Node, sight: Sight, name: str) -> str | None:

@@ -11,7 +11,7 @@ from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Place
 from ferryman.backends.files.reading import find_in
 from ferryman.backends.s3.settle import TRIES, land
-from ferryman.backends.s3.sight import find, see
+from ferryman.backends.s3.sight import find, see, without_unreadable
 from ferryman.backends.s3.swap import swap
 from ferryman.errors import BackendUnavailable
 from ferryman.job import State
@@ -52,7 +52,7 @@ def _prolong(node: Node, worker: str, lease: float, queues: dict[str, str], beat
     for _ in range(TRIES):
         if sight is None or not _is(sight.row, beat.fence, worker):
             # What is known here may be old: only the bucket can say that a claim is lost.
-            sight = find(node, beat.job_id)
+            sight = without_unreadable(partial(find, node, beat.job_id))
             if sight is None or not _is(sight.row, beat.fence, worker):
                 node.claims.pop(beat.job_id, None)
                 return Pulse(beat.job_id, beat.fence, held=False)
@@ -97,4 +97,4 @@ def _give_back(node: Node, worker: str, answered: int, entry: Indexed) -> None:
         if written is not None:
             land(node, written)
             return
-        sight = see(node, entry.queue, entry.name)
+        sight = without_unreadable(partial(see, node, entry.queue, entry.name))

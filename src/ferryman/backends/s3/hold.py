@@ -22,18 +22,21 @@ from ferryman.backends.files.document import (
     task_text,
 )
 from ferryman.backends.files.moments import moment_of, text_of
+from ferryman.backends.files.names import name_of
+from ferryman.backends.files.names import text_of as id_of
+from ferryman.backends.files.row import Row
 from ferryman.ids import new_id
 from ferryman.job import State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ferryman.backends.files.row import Row
     from ferryman.backends.s3.answers import Object
     from ferryman.backends.s3.sight import Sight
 
 TORN: Final = 60.0
 """Seconds after its last change for which an unreadable `lease.json` counts as a lease."""
+# A day from the ends of the calendar: relaxed nodes move times by what their clocks differ.
 
 
 class Standing(StrEnum):
@@ -73,7 +76,7 @@ class Hold:
             facts = parse(found.body)
             if facts["state"] == Standing.GONE:
                 facts.setdefault("records", [])
-            return cls(
+            hold = cls(
                 Standing(facts["state"]),
                 facts["task_etag"],
                 int(facts["change"]),
@@ -82,8 +85,29 @@ class Hold:
                 int(facts.get("turn", 0)),
                 facts,
             )
-        except (Unreadable, KeyError, TypeError, ValueError):
-            return cls(Standing.LEASED, None, 0, found.modified, facts={})
+            hold.check()
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+            # Later than every version that was seen: seconds are more than changes ever were.
+            change = int(found.modified)
+            return cls(Standing.LEASED, None, change, found.modified, facts={})
+        return hold
+
+    def check(self) -> None:
+        """Raise one of many errors where a fact is not what those who use it take it for."""
+        row, facts = Row("-", "-", "-", "null"), self.facts
+        _check_texts(self.task)
+        if self.standing is Standing.DONE:
+            row_of(facts["record"], "-", "-")
+        elif self.standing is Standing.GONE:
+            _check_texts(*facts["records"])
+            if moved := facts.get("moved"):
+                _check_texts(moved["queue"])
+                row_of(parse(moved["task"].encode()), "-", "-")
+        else:
+            self.tell(row)
+            _check_texts(row.worker or "")
+            if replaced := facts.get("replaced"):
+                row_of(replaced, "-", "-")
 
     def tell(self, row: Row) -> None:
         """Let it say what happened to a job that is not over."""
@@ -151,12 +175,26 @@ def task_object(row: Row) -> bytes:
     return f'{{\n  "nonce": "{new_id()}",\n{text}\n}}\n'.encode()
 
 
-def row_of_task(facts: Mapping[str, Any], queue: str, job_id: str) -> Row:
+def row_of_task(facts: Mapping[str, Any], queue: str, name: str) -> Row:
     """The job as its `task.json` alone tells it."""
-    row = row_of(facts, queue, job_id)
+    row = row_of(facts, queue, id_of(name))
     if "generation" in facts:
         add_history(row, facts)
     return row
+
+
+def row_of_record(content: bytes, queue: str, name: str, state: State) -> Row:
+    """A finished record; `Unreadable` for what is none."""
+    row = row_of(parse(content), queue, id_of(name))
+    check_row(row, name)
+    row.state = state
+    return row
+
+
+def check_row(row: Row, name: str) -> None:
+    """Refuse a copy under another name: what is done to the one would be done to the other."""
+    if name_of(row.id) != name:
+        raise Unreadable(f"it is about job {row.id!r}, which has another name")
 
 
 def _head(standing: Standing, row: Row, task: str, change: int, now: float) -> str:
@@ -169,6 +207,11 @@ def _head(standing: Standing, row: Row, task: str, change: int, now: float) -> s
 
 
 _ENDED: Final = (Standing.DONE, Standing.GONE)
+
+
+def _check_texts(*values: object) -> None:
+    if not all(isinstance(value, str) for value in values):
+        raise TypeError
 
 
 def _inside(text: bytes) -> str:

@@ -11,11 +11,12 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from ferryman.backends.files.document import Unreadable, parse
+from ferryman.backends.files.document import parse
 from ferryman.backends.files.names import name_of
 from ferryman.backends.s3.answers import Lost
 from ferryman.backends.s3.entry import enter_text
-from ferryman.backends.s3.errors import Overtaken
+from ferryman.backends.s3.errors import Overtaken, UnreadableObject
+from ferryman.backends.s3.hold import row_of_task
 from ferryman.backends.s3.sight import see
 from ferryman.errors import BackendRejected, BackendUnavailable
 from ferryman.ids import new_id
@@ -101,9 +102,14 @@ class Key:
                 not timed and job["finished"]
             ):
                 continue
-            sight = see(self._node, self._queue, name_of(job["id"]))
-            if sight is None:
-                sight = self._help(ledger, job["id"], now)
+            try:
+                sight = see(self._node, self._queue, name_of(job["id"]))
+                if sight is None:
+                    sight = self._help(ledger, job["id"], now)
+            except UnreadableObject as unreadable:
+                if unreadable.ended is None:
+                    continue  # nobody runs it; should it be corrected, it has its key again
+                sight = unreadable.ended
             if sight is None or sight.gone or sight.row.key != self._key:
                 job["finished"] = True
                 continue
@@ -147,13 +153,36 @@ class Key:
             return Ledger()
         try:
             facts = parse(found.body)
-            key, jobs, intent = facts["key"], list(facts["jobs"]), facts["intent"]
-        except (Unreadable, KeyError, TypeError) as error:
-            raise BackendRejected(
-                f"s3://{self._node.bucket.name}/{self._place} cannot be read ({error}): delete it"
-            ) from None
+            key, jobs, intent = facts["key"], _jobs(facts["jobs"]), _intent(facts["intent"])
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise UnreadableObject(self._node.bucket.name, self._place, str(error)) from None
         if key != self._key:
             raise BackendRejected(
                 f"the key {self._key!r} has the name of key {key!r}: choose another key"
             )
         return Ledger(found.etag, jobs, intent)
+
+
+def _jobs(listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": _text(job["id"]),
+            "created_at": float(job["created_at"]),
+            "finished": bool(job["finished"]),
+        }
+        for job in listed
+    ]
+
+
+def _intent(facts: dict[str, Any] | None) -> dict[str, Any] | None:
+    if facts is None:
+        return None
+    job_id, task = _text(facts["id"]), _text(facts["task"])
+    row_of_task(parse(task.encode()), "-", name_of(job_id))
+    return {"id": job_id, "at": float(facts["at"]), "task": task}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise TypeError(f"{value!r} is not text")

@@ -23,11 +23,11 @@ from ferryman.backends.files.hints import announce
 from ferryman.backends.files.layout import ENDS
 from ferryman.backends.files.lease import Lease
 from ferryman.backends.files.moments import text_of as moment_text
-from ferryman.backends.files.names import name_of, text_of
+from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Held, Place, held
 from ferryman.backends.files.reading import add_lease, read_ask, record_of
 from ferryman.backends.files.removal import mark_paused, remove_job
-from ferryman.backends.s3.hold import row_of_task
+from ferryman.backends.s3.hold import check_row, row_of_task
 from ferryman.backends.s3.location import Consistency
 from ferryman.backends.s3.sight import Sight
 from ferryman.job import State
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 # Whose lease it is when nobody can read it.
 _NOBODY: Final = "nobody"
 _LOOKS: Final = 3
+_ETAGS: Final = {"task": str | None, "lease": str | None, "change": int, "raised": int | None}
 
 
 class Mirror:
@@ -130,15 +131,16 @@ class Mirror:
         if task is None:
             return None, True
         try:
-            row = row_of_task(parse(task), place.folders.queue, text_of(place.name))
+            row = row_of_task(parse(task), place.folders.queue, place.name)
             past = disk.read(place.inside("history.json"), place.lock)
             facts = {} if past is None else parse(past)
             revision = row.revision
             if facts:
                 add_history(row, facts)
+            check_row(row, place.name)
+            s3 = _read_etags(facts)
         except Unreadable:
             return None, True
-        s3: dict[str, Any] = facts.get("s3") or {}
         if self._strict and s3 and revision != facts.get("revision", 0):
             return None, False
         sight = Sight(row, s3.get("task"), s3.get("lease"), s3.get("change", 0))
@@ -315,13 +317,26 @@ def _ahead(lease: bytes, sight: Sight) -> int:
     """By how many versions a lease is newer than the history beside it, which then becomes part of
     the sight; 1 is a claim. 0 or less: it is over.
     """
-    s3: dict[str, Any] = parse(lease).get("s3") or {}
-    if not s3 or s3["task"] != sight.task:
+    try:
+        s3 = _read_etags(parse(lease))
+    except Unreadable:
+        return 0
+    if not s3 or s3.get("task") != sight.task:
         return 0
     ahead: int = s3["change"] - sight.change
     if ahead == 1:
-        sight.hold, sight.change = s3["lease"], s3["change"]
+        sight.hold, sight.change = s3.get("lease"), s3["change"]
     return ahead
+
+
+def _read_etags(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What `_etags` wrote; empty where there is none."""
+    s3 = facts.get("s3")
+    if s3 is None:
+        return {}
+    if isinstance(s3, dict) and all(isinstance(s3.get(n), kind) for n, kind in _ETAGS.items()):
+        return s3
+    raise Unreadable("its field s3 is not what we write")
 
 
 def _etags(sight: Sight) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from ferryman.backends.s3.mirror import Mirror
 from ferryman.backends.s3.pausing import Pausing
 from ferryman.backends.s3.shared_clock import SharedClock
 from ferryman.backends.s3.sync import Sync
+from ferryman.backends.s3.troubles import Troubles
 from ferryman.ids import new_id
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Node:
         self.doubts = Doubts(self.store)
         self.mirror = Mirror(self)
         self.pausing = Pausing(self)
+        self.troubles = Troubles(self)
         self.sync = Sync(self)
         self.server_clock = SharedClock(self.store, bucket.clock())
         self.claims: dict[str, Sight] = {}

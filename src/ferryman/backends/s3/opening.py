@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ferryman.backends.s3.probe import probe_quickly
+from ferryman.backends.s3.probe import probe
 from ferryman.errors import BackendRejected
 
 if TYPE_CHECKING:
+    from ferryman.backends.s3.bucket import Bucket
     from ferryman.backends.s3.location import Location
     from ferryman.backends.s3.node import Node
 
@@ -20,16 +21,17 @@ PROBED: Final = 86_400.0
 """Seconds for which the probe of an endpoint is believed by the processes of a node."""
 
 
-# Endpoints that this process has found to hold every condition.
-_held: set[tuple[str | None, str]] = set()
+# Endpoints, with their buckets, that this process has found to hold every condition.
+_held: set[tuple[str, str]] = set()
 
 
-def root_of(location: Location) -> str:
+def root_of(location: Location, bucket: Bucket) -> str:
     """The local folder: as the URL says, else one for each store below the user's cache."""
     if location.root is not None:
         return str(location.root).rstrip("/")
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    whole = f"{location.endpoint}|{location.bucket}|{location.queues}"
+    # Not the URL's endpoint: where the AWS settings name it, two stores may have one URL.
+    whole = f"{bucket.endpoint}|{location.bucket}|{location.queues}"
     digest = hashlib.sha256(whole.encode()).hexdigest()[:16]
     return f"{cache}/ferryman/s3/{location.bucket}-{digest}"
 
@@ -40,12 +42,14 @@ def prepare(node: Node) -> None:
     node.mark.check()
     node.server_clock.take()
     node.server_clock.give()
-    if not _probed(facts):
-        place = (node.location.endpoint, node.location.bucket)
-        if place not in _held:
-            probe_quickly(node.bucket, node.home.probe).require()
-            _held.add(place)
-        _write(node, facts | {"probed": time.time()})
+    endpoint = node.bucket.endpoint
+    if facts.get("endpoint") == endpoint and _probed(facts):
+        return
+    place = (endpoint, node.bucket.name)
+    if place not in _held:
+        probe(node.bucket, node.home.probe).require()
+        _held.add(place)
+    _write(node, facts | {"endpoint": endpoint, "probed": time.time()})
 
 
 def own_root(node: Node) -> dict[str, object]:
@@ -54,23 +58,22 @@ def own_root(node: Node) -> dict[str, object]:
     mine: dict[str, object] = {
         "bucket": location.bucket,
         "base": location.queues,
-        "endpoint": location.endpoint,
         "consistency": location.consistency.value,
     }
     content = disk.read(_path(node))
     if content is None:
         _write(node, mine)
-        return dict(mine)
+        return mine
     try:
         facts = dict(json.loads(content))
     except (ValueError, TypeError):
-        facts = dict(mine)
-    if any(facts.get(name) != mine[name] for name in ("bucket", "base", "consistency")):
+        facts = mine
+    if any(facts.get(name) != mine[name] for name in mine):
         raise BackendRejected(
             f"{node.store.layout.root} mirrors s3://{facts.get('bucket')}/{facts.get('base')} "
             f"({facts.get('consistency')}): choose another root for this store"
         )
-    return facts if facts.get("endpoint") == mine["endpoint"] else dict(mine)
+    return facts
 
 
 def _probed(facts: dict[str, object]) -> bool:

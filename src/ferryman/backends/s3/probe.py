@@ -56,9 +56,9 @@ _REQUESTS: Final[Mapping[Condition, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """What was found for each condition; `rivals` wrote at once, 1 in the quick form."""
+    """What was found for each condition at a bucket, `where`; `rivals` wrote at once."""
 
-    bucket: str
+    where: str
     rivals: int
     verdicts: Mapping[Condition, Verdict]
 
@@ -79,29 +79,17 @@ class Probed:
                 for condition, verdict in self.verdicts.items()
                 if verdict is not Verdict.HELD
             )
-            raise BackendRejected(
-                f"s3://{self.bucket} cannot keep jobs apart ({failed}): {_WAY_OUT}"
-            )
-
-
-def probe_quickly(bucket: Bucket, place: str) -> Probed:
-    """Try each condition once where it does not hold: for start-up, about a dozen requests.
-
-    `place` is what the keys of the probe's objects begin with; they are removed again.
-    """
-    return _probe(bucket, place, rivals=1, rounds=0)
+            raise BackendRejected(f"{self.where} cannot keep jobs apart ({failed}): {_WAY_OUT}")
 
 
 def probe(bucket: Bucket, place: str, *, rivals: int = RIVALS, rounds: int = ROUNDS) -> Probed:
-    """The same, then `rounds` races of `rivals` threads on each condition: for `doctor`.
+    """Try each condition where it does not hold, then by `rounds` races of `rivals` threads.
 
-    Also removes what earlier probes left behind.
+    Not by one writer alone: a server that checks first and acts later would pass. `place` is what
+    the keys of the probe's objects begin with; they are removed again, and so is what earlier
+    probes left behind.
     """
     _sweep(bucket, place)
-    return _probe(bucket, place, rivals=rivals, rounds=rounds)
-
-
-def _probe(bucket: Bucket, place: str, *, rivals: int, rounds: int) -> Probed:
     trial = _Trial(bucket, f"{place}{new_id()}/", rivals, rounds)
     try:
         verdicts = {
@@ -111,7 +99,7 @@ def _probe(bucket: Bucket, place: str, *, rivals: int, rounds: int) -> Probed:
         }
     finally:
         bucket.delete_many(trial.keys)
-    return Probed(bucket.name, rivals, verdicts)
+    return Probed(f"s3://{bucket.name} at {bucket.endpoint}", rivals, verdicts)
 
 
 class _Trial:
@@ -204,6 +192,5 @@ def _sweep(bucket: Bucket, place: str) -> None:
 def _finding(probed: Probed, condition: Condition) -> Finding:
     verdict, request = probed.verdicts[condition], _REQUESTS[condition]
     if verdict is Verdict.HELD:
-        how = f"by {probed.rivals} writers at once" if probed.rivals > 1 else "by one writer"
-        return Finding.ok(condition, f"{request} is held, tried {how}")
+        return Finding.ok(condition, f"{request} is held, tried by {probed.rivals} writers at once")
     return Finding.problem(condition, f"{request} is {verdict}", _WAY_OUT)

@@ -9,6 +9,7 @@ from ferryman.backends.files.names import name_of
 from ferryman.backends.files.row import Row
 from ferryman.backends.s3.answers import Object
 from ferryman.backends.s3.entry import enter, enter_text
+from ferryman.backends.s3.errors import UnreadableObject
 from ferryman.backends.s3.hold import task_object
 from ferryman.backends.s3.keys import Key
 from ferryman.backends.s3.replace import replace
@@ -26,18 +27,28 @@ if TYPE_CHECKING:
 _TRIES: Final = 10
 
 
-def push(
-    node: Node, messages: Sequence[Message], numbers: Sequence[int] | None = None
-) -> list[Pushed]:
+def push(node: Node, messages: Sequence[Message]) -> list[Pushed]:
     """Each message by the rules of the contract, those before it in the batch seen.
 
-    `numbers` are their places in the push order, by `number`.
+    An object that nobody can read in the place of one is raised when all others were pushed.
     """
-    answers: list[Pushed] = []
-    places = iter(numbers or number(node, messages))
+    answers = []
+    for answer in push_readable(node, messages, number(node, messages)):
+        if isinstance(answer, UnreadableObject):
+            raise answer
+        answers.append(answer)
+    return answers
+
+
+def push_readable(
+    node: Node, messages: Sequence[Message], numbers: Sequence[int]
+) -> list[Pushed | UnreadableObject]:
+    """The same, with what is in the way for an answer. `numbers`: places in the push order."""
+    answers: list[Pushed | UnreadableObject] = []
+    places = iter(numbers)
     for run in _runs(messages):
         numbered = [(message, next(places)) for message in run]
-        answers += node.each(partial(_push, node, node.store.now()), numbered)
+        answers += node.each(partial(_try, node, node.store.now()), numbered)
     return answers
 
 
@@ -74,6 +85,13 @@ def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:
             ids.add(message.id)
     if run:
         yield run
+
+
+def _try(node: Node, now: float, numbered: tuple[Message, int]) -> Pushed | UnreadableObject:
+    try:
+        return _push(node, now, numbered)
+    except UnreadableObject as unreadable:
+        return unreadable
 
 
 def _push(node: Node, now: float, numbered: tuple[Message, int]) -> Pushed:

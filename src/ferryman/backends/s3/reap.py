@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from ferryman.backends.files import endings
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Place, held
+from ferryman.backends.s3.errors import UnreadableObject
 from ferryman.backends.s3.settle import land
-from ferryman.backends.s3.sight import see
+from ferryman.backends.s3.sight import see, without_unreadable
 from ferryman.backends.s3.swap import swap
 from ferryman.job import WAITING, JobError, State
 from ferryman.lifecycle import EXPIRED, Act, act
@@ -90,7 +91,8 @@ def _cancel_expired(
             line.done(candidate)
             land(node, written)
             return row
-        sight = see(node, queue, name) if not again else None
+        look = partial(see, node, queue, name)
+        sight = without_unreadable(look) if not again else None
         if sight is not None:
             land(node, sight)
     line.done(candidate)
@@ -143,7 +145,10 @@ def _expire(node: Node, entry: Indexed) -> Reaped | None:
         if written is not None:
             land(node, written)
             return Reaped(row.id, row.queue, row.task, row.state, worker)
-        sight = see(node, entry.queue, entry.name)
+        try:
+            sight = see(node, entry.queue, entry.name)
+        except UnreadableObject:
+            return None
         if sight is None:
             node.mirror.forget(entry.queue, entry.name)
         else:

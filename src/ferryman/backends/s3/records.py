@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from ferryman.backends.files.document import Unreadable, parse
 from ferryman.backends.files.layout import ENDS
-from ferryman.backends.files.names import name_of, text_of
+from ferryman.backends.files.names import name_of
 from ferryman.backends.files.reading import record_of
 from ferryman.backends.s3.ends import Ends, alike
-from ferryman.backends.s3.hold import row_of_task
+from ferryman.backends.s3.hold import row_of_record, row_of_task
+from ferryman.backends.s3.listing import list_records, records_of
 from ferryman.backends.s3.sight import read_record
 from ferryman.backends.s3.superseded import Superseded
 
@@ -31,6 +32,7 @@ class Records:
     """Finished records of one node and of the bucket, which come to be the same."""
 
     def __init__(self, node: Node, skew: Skew, arrivals: Arrivals, forgotten: Forgotten) -> None:
+        self._node = node
         self._store = node.store
         self._mirror = node.mirror
         self._bucket = node.bucket
@@ -49,12 +51,12 @@ class Records:
         here: dict[str, State] = {}
         unlike: set[str] = set()
         for state in ENDS:
-            prefix = self._home.record(queue, state, "").removesuffix(".json")
-            found = {_name(entry.key): (state, entry) for entry in self._bucket.list(prefix)}
+            listed = list_records(self._node, queue, state, passed.unreadable)
+            found = {name: (state, entry) for name, entry in listed.items()}
             # Two ends of one job: whoever carried the second one died before it chose.
             unlike |= there.keys() & found.keys()
             there |= found
-            here |= {_name(file): state for file in disk.names(folders.ends[state]) or ()}
+            here |= dict.fromkeys(records_of(disk.names(folders.ends[state]) or ()), state)
         both = here.keys() & there.keys()
         unlike = unlike & both
         unlike |= {
@@ -64,7 +66,10 @@ class Records:
             passed.records += 1
             passed.duplicates += not self.send(queue, name)
         for name in sorted(there.keys() - here.keys()):
-            passed.changed += self._fetch(queue, there[name][0], name)
+            try:
+                passed.changed += self._fetch(queue, there[name][0], name)
+            except Unreadable as error:
+                passed.unreadable[there[name][1].key] = str(error)
 
     def send(self, queue: str, name: str) -> bool:
         """Carry the end of a job; False if it has another end, and one of the two is a duplicate.
@@ -93,10 +98,10 @@ class Records:
         """Queues and names of the finished jobs that are here."""
         disk, folders = self._store.disk, self._store.folders
         return {
-            (queue, _name(file))
+            (queue, name)
             for queue in self._store.queues()
             for state in ENDS
-            for file in disk.names(folders(queue).ends[state]) or ()
+            for name in records_of(disk.names(folders(queue).ends[state]) or ())
         }
 
     # -- ends of earlier generations
@@ -149,10 +154,9 @@ class Records:
 
     def _fetch(self, queue: str, state: State, name: str) -> bool:
         found = self._bucket.get(self._home.record(queue, state, name))
-        row = None if found is None else read_record(found.body, queue, name, state)
-        if row is None or self._forgotten.has(queue, name):
+        if found is None or self._forgotten.has(queue, name):
             return False
-        row = self._skew.down(row)
+        row = self._skew.down(row_of_record(found.body, queue, name, state))
         with self._arrivals.held(queue, name) as place:
             local = self._mirror.read(place)
             if self._goes_on(place, local, row):
@@ -186,7 +190,7 @@ class Records:
         found = self._bucket.get(self._home.task(queue, name))
         if found is not None:
             with contextlib.suppress(Unreadable):
-                row = row_of_task(parse(found.body), queue, text_of(name))
+                row = row_of_task(parse(found.body), queue, name)
                 if row.generation > generation:
                     return
             self._bucket.delete(self._home.task(queue, name), found.etag)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ferryman.queue.answers import Acted, Pushed
     from ferryman.queue.capabilities import Capabilities
     from ferryman.queue.capacity import Limits
-    from ferryman.queue.diagnosis import Finding
+    from ferryman.queue.diagnosis import Finding, Trouble
     from ferryman.queue.settlement import Receipt, Settlement
 
 AWAY: Final = 30.0
@@ -66,10 +66,10 @@ class RelaxedBackend(FileBackend):
         machine = isinstance(clock, SystemClock)
         # A machine's clock that is not the kernel's must not be taken for the file system's.
         own = Micros(clock) if machine and type(clock) is not SystemClock else clock
-        super().__init__(LocalFolder(root_of(location)), disk or LocalDisk(), own)
         bucket = bucket or Bucket(
             location.bucket, endpoint=location.endpoint, region=location.region, patience=HASTY
         )
+        super().__init__(LocalFolder(root_of(location, bucket)), disk or LocalDisk(), own)
         self._node = Node(location, bucket, self._store.clock, self._desk)
         with self._store.verb():
             own_root(self._node)
@@ -194,6 +194,12 @@ class RelaxedBackend(FileBackend):
     def publish(self, node: str, status: Mapping[str, object]) -> None:
         with self._store.verb():
             publish(self._node, node, status)
+
+    def troubles(self) -> Sequence[Trouble]:
+        """Files that were set aside and objects that cannot be read, each with the reason."""
+        local = super().troubles()
+        with self._store.verb():
+            return [*local, *self._node.troubles.all()]
 
     def diagnose(self, *, deep: bool = False) -> Sequence[Finding]:
         local = super().diagnose(deep=deep)

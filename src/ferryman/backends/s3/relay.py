@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files.document import Unreadable, parse
 from ferryman.backends.files.moments import whole
-from ferryman.backends.files.names import name_of, text_of
+from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import held
 from ferryman.backends.files.reading import find_in
 from ferryman.backends.s3.arrivals import Arrivals
 from ferryman.backends.s3.forgotten import Forgotten
-from ferryman.backends.s3.hold import Hold, hold_text, row_of_task, task_object
+from ferryman.backends.s3.hold import Hold, check_row, hold_text, row_of_task, task_object
+from ferryman.backends.s3.listing import fits, list_pending
 from ferryman.backends.s3.records import Records
 from ferryman.backends.s3.sight import Sight
 from ferryman.backends.s3.sync import Passed
@@ -71,15 +72,16 @@ class Relay:
         """One queue in both directions."""
         self._store.make_queue(queue)
         self.records.exchange(queue, passed)
-        tasks, leases = self._node.sync.list_pending(queue)
+        tasks, leases = list_pending(self._node, queue, passed.unreadable)
         local = self._store.disk.names(self._store.folders(queue).pending) or ()
-        names = {*tasks, *(name for name in local if not name.startswith("."))}
+        names = {*tasks, *(name for name in local if fits(name))}
         passed.seen += len(names)
         for name in sorted(names):
             try:
                 self._job(queue, name, tasks.get(name), leases.get(name), passed)
             except Unreadable as error:
-                passed.unreadable.append(f"{self._home.task(queue, name)}: {error}")
+                passed.unreadable[self._home.task(queue, name)] = str(error)
+        self._node.troubles.note(queue, passed.unreadable, records=True)
 
     # -- at once, where the bucket answers
 
@@ -182,7 +184,8 @@ class Relay:
         found = self._object(task)
         if found is None:
             return None
-        row = row_of_task(parse(found.body), queue, text_of(name))
+        row = row_of_task(parse(found.body), queue, name)
+        check_row(row, name)
         content = None if lease is None else self._object(lease)
         change = 0
         if content is not None and lease is not None:

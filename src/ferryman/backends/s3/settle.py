@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files import endings
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Place
+from ferryman.backends.s3.errors import UnreadableObject
 from ferryman.backends.s3.finish import finish
 from ferryman.backends.s3.push import number
-from ferryman.backends.s3.sight import find, see
+from ferryman.backends.s3.sight import find, see, without_unreadable
 from ferryman.backends.s3.swap import swap
 from ferryman.errors import BackendUnavailable
 from ferryman.job import State
@@ -61,7 +63,7 @@ def _settle(node: Node, numbered: tuple[Settlement, Sequence[int]]) -> Receipt:
     for _ in range(TRIES):
         if sight is None or not _holds(sight.row, settlement):
             # What is known here may be old: only the bucket can say that a claim is lost.
-            sight = see(node, settlement.queue, name)
+            sight = without_unreadable(partial(see, node, settlement.queue, name))
             if sight is None or sight.gone or not _holds(sight.row, settlement):
                 return _refuse(node, settlement, sight)
         row = sight.fork()
@@ -77,10 +79,11 @@ def _settle(node: Node, numbered: tuple[Settlement, Sequence[int]]) -> Receipt:
 
 
 def land(node: Node, written: Sight, numbers: Sequence[int] | None = None) -> None:
-    """What follows from the write that ended a claim."""
+    """What follows from the write that ended a claim; what cannot be done, the passes name."""
     node.claims.pop(written.row.id, None)
     if written.owed:
-        finish(node, written, numbers)
+        with contextlib.suppress(UnreadableObject):
+            finish(node, written, numbers)
     else:
         node.mirror.keep(written)
 
@@ -89,7 +92,7 @@ def _refuse(node: Node, settlement: Settlement, sight: Sight | None) -> Receipt:
     """A claim that is not current: applied all the same if this very settlement ended it."""
     if sight is None or sight.gone:
         # Whoever replaced it since may have moved it to another queue.
-        sight = find(node, settlement.job_id)
+        sight = without_unreadable(partial(find, node, settlement.job_id))
     if sight is None:
         return Receipt(settlement.job_id, False)
     applied = sight.row.settled == settlement.mark

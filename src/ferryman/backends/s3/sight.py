@@ -10,11 +10,12 @@ from ferryman.backends.files.document import Unreadable, parse, row_of
 from ferryman.backends.files.layout import ENDS
 from ferryman.backends.files.names import name_of, text_of
 from ferryman.backends.files.row import Row
-from ferryman.backends.s3.hold import Hold, Standing, row_of_task
+from ferryman.backends.s3.errors import UnreadableObject
+from ferryman.backends.s3.hold import Hold, Standing, check_row, row_of_record, row_of_task
 from ferryman.errors import BackendRejected
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ferryman.backends.s3.answers import Object
     from ferryman.backends.s3.node import Node
@@ -56,17 +57,21 @@ def see(node: Node, queue: str, name: str, *, records: bool = False) -> Sight | 
     """The job of this name in a queue; None if there is none.
 
     Two reads at once; three more where these do not say it all, or where `records` are wanted.
+    `UnreadableObject`, if there is something that may be the job.
     """
     home, get = node.home, node.bucket.get
     keys = [home.lease(queue, name), home.task(queue, name)]
     ends = [home.record(queue, state, name) for state in ENDS]
     for _ in range(_LOOKS):
-        found = node.together([partial(get, key) for key in (*keys, *(ends if records else ()))])
-        lease, task = found[:2]
-        ended = found[2:]
-        if not ended and _needs_records(node, queue, name, lease, task):
-            ended = node.together([partial(get, key) for key in ends])
-        sight, settled = _judge(queue, name, lease, task, dict(zip(ENDS, ended, strict=False)))
+        lease, task, *read = node.together(
+            [partial(get, key) for key in (*keys, *(ends if records else ()))]
+        )
+        if not read and _needs_records(node, queue, name, lease, task):
+            read = list(node.together([partial(get, key) for key in ends]))
+        ended = dict(zip(ENDS, read, strict=False))
+        sight, settled = _judge(node, queue, name, lease=lease, task=task, ended=ended)
+        if sight is None:
+            refuse_unreadable(node, queue, name, ended)
         if settled:
             return sight
         # It was ended, retried or deleted between the reads.
@@ -94,7 +99,7 @@ def see_task(node: Node, queue: str, name: str, task: Object) -> Sight | None:
     lease = node.bucket.get(node.home.lease(queue, name))
     if lease is not None and _belongs(Hold.read(lease), task) and Hold.read(lease).over:
         return see(node, queue, name)
-    return _judge(queue, name, lease, task, {})[0]
+    return _judge(node, queue, name, lease=lease, task=task, ended={})[0]
 
 
 def find(node: Node, job_id: str, *, records: bool = False) -> Sight | None:
@@ -103,23 +108,43 @@ def find(node: Node, job_id: str, *, records: bool = False) -> Sight | None:
     queues = node.store.queues()
     known = [queue for queue in queues if node.mirror.knows(queue, name)]
     look = partial(_see_in, node, name, records)
-    found = _first(node.each(look, known), job_id, name)
-    if found is not None:
-        return found
-    rest = [queue for queue in node.sync.queues() if queue not in known]
-    return _first(node.each(look, rest), job_id, name)
+    found = list(node.each(look, known))
+    sight = _first(found, job_id, name)
+    if sight is None:
+        rest = [queue for queue in node.sync.queues() if queue not in known]
+        found += node.each(look, rest)
+        sight = _first(found, job_id, name)
+    if sight is None:
+        for each in found:
+            if isinstance(each, UnreadableObject):
+                raise each
+    return sight
 
 
-def _first(sights: Sequence[Sight | None], job_id: str, name: str) -> Sight | None:
-    for sight in sights:
-        if sight is not None and not sight.gone:
+def without_unreadable(look: Callable[[], Sight | None]) -> Sight | None:
+    """What is seen besides an object that nobody can read: how the job ended, or nothing."""
+    try:
+        return look()
+    except UnreadableObject as unreadable:
+        return unreadable.ended
+
+
+def _first(
+    found: Sequence[Sight | UnreadableObject | None], job_id: str, name: str
+) -> Sight | None:
+    for sight in found:
+        if isinstance(sight, Sight) and not sight.gone:
             check_id(sight.row, job_id, name)
             return sight
     return None
 
 
-def _see_in(node: Node, name: str, records: bool, queue: str) -> Sight | None:
-    return see(node, queue, name, records=records)
+def _see_in(node: Node, name: str, records: bool, queue: str) -> Sight | UnreadableObject | None:
+    """Not raised yet: the job may be in another queue."""
+    try:
+        return see(node, queue, name, records=records)
+    except UnreadableObject as unreadable:
+        return unreadable
 
 
 def check_id(row: Row, job_id: str, name: str) -> None:
@@ -144,16 +169,29 @@ def see_ended(queue: str, name: str, lease: Object) -> Sight | None:
 def read_record(content: bytes, queue: str, name: str, state: State) -> Row | None:
     """A finished record; None for what nobody can read."""
     try:
-        row = row_of(parse(content), queue, text_of(name))
+        return row_of_record(content, queue, name, state)
     except Unreadable:
         return None
-    row.state = state
-    return row
+
+
+def refuse_unreadable(
+    node: Node, queue: str, name: str, ended: Mapping[State, Object | None]
+) -> None:
+    """Records that nobody can read are not the same as none: the id is taken."""
+    for state, found in ended.items():
+        if found is not None:
+            try:
+                row_of_record(found.body, queue, name, state)
+            except Unreadable as error:
+                key = node.home.record(queue, state, name)
+                raise UnreadableObject(node.bucket.name, key, str(error)) from None
 
 
 def _judge(
+    node: Node,
     queue: str,
     name: str,
+    *,
     lease: Object | None,
     task: Object | None,
     ended: Mapping[State, Object | None],
@@ -177,7 +215,12 @@ def _judge(
             sight.owed, sight.row.children = False, ()
         return sight, True
     if task is not None:
-        row = _row(queue, name, task, hold)
+        try:
+            row = _row(queue, name, task, hold)
+        except Unreadable as error:
+            key = node.home.task(queue, name)
+            end = None if record is None else Sight(record, recorded=True)
+            raise UnreadableObject(node.bucket.name, key, str(error), end) from None
         if record is not None and record.generation >= row.generation:
             # A push whose writer died before it looked, or that came late: the record wins.
             sight = Sight(record, task.etag, held, _change(hold), owed=True, recorded=True)
@@ -196,9 +239,10 @@ def _judge(
 def _row(queue: str, name: str, task: Object, hold: Hold | None) -> Row:
     mine = hold if hold is not None and _belongs(hold, task) else None
     replaced = None if mine is None else mine.facts.get("replaced")
-    row = row_of_task(replaced or parse(task.body), queue, text_of(name))
+    row = row_of_task(replaced or parse(task.body), queue, name)
     if mine is not None:
         mine.tell(row)
+    check_row(row, name)
     return row
 
 

@@ -10,7 +10,7 @@ from ferryman.backends.files.counts import depth, snapshot
 from ferryman.backends.files.quarantine import troubles
 from ferryman.backends.s3.acts import perform, purge
 from ferryman.backends.s3.diagnosis import diagnose
-from ferryman.backends.s3.finish import finish
+from ferryman.backends.s3.errors import UnreadableObject
 from ferryman.backends.s3.heartbeat import heartbeat
 from ferryman.backends.s3.history import prune
 from ferryman.backends.s3.node import Node, mirror_desk
@@ -19,7 +19,7 @@ from ferryman.backends.s3.poll import poll
 from ferryman.backends.s3.push import is_new, push
 from ferryman.backends.s3.reap import reap
 from ferryman.backends.s3.restore import restore
-from ferryman.backends.s3.settle import settle
+from ferryman.backends.s3.settle import land, settle
 from ferryman.backends.s3.sight import find
 from ferryman.backends.s3.status import publish
 from ferryman.backends.s3.watch import Watch
@@ -65,7 +65,9 @@ class StrictBackend:
     ) -> None:
         # The store's time is the server's, unless another was injected.
         time = bucket.clock() if isinstance(clock, SystemClock) else clock
-        self._node = Node(location, bucket, time, mirror_desk(root_of(location), time, disk))
+        self._node = Node(
+            location, bucket, time, mirror_desk(root_of(location, bucket), time, disk)
+        )
         with self._node.store.verb():
             prepare(self._node)
         self._watch = Watch(self._node)
@@ -145,11 +147,16 @@ class StrictBackend:
 
     def get(self, job_id: str) -> Job | None:
         with self._node.store.verb():
-            sight = find(self._node, job_id)
+            try:
+                sight = find(self._node, job_id)
+            except UnreadableObject as unreadable:
+                if unreadable.ended is None:
+                    raise
+                return unreadable.ended.row.job(whole=True)
             if sight is None:
                 return None
             if sight.owed:
-                finish(self._node, sight)
+                land(self._node, sight)
             return sight.row.job(whole=True)
 
     def list(self, where: Filter, *, limit: int = 50, after: str | None = None) -> Page:
@@ -234,9 +241,9 @@ class StrictBackend:
             publish(self._node, node, status)
 
     def troubles(self) -> Sequence[Trouble]:
-        """Files of the local tree that were set aside, each with the reason."""
+        """Files that were set aside and objects that cannot be read, each with the reason."""
         with self._node.store.verb():
-            return troubles(self._node.store)
+            return [*troubles(self._node.store), *self._node.troubles.all()]
 
     def diagnose(self, *, deep: bool = False) -> Sequence[Finding]:
         with self._node.store.verb():

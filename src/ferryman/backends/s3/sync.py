@@ -17,8 +17,11 @@ from ferryman.backends.files.document import Unreadable
 from ferryman.backends.files.layout import ENDS
 from ferryman.backends.files.names import text_of
 from ferryman.backends.files.place import Place, held
+from ferryman.backends.s3.errors import UnreadableObject
 from ferryman.backends.s3.finish import finish
-from ferryman.backends.s3.sight import read_record, see, see_ended
+from ferryman.backends.s3.hold import row_of_record
+from ferryman.backends.s3.listing import fits, list_pending, list_records, records_of
+from ferryman.backends.s3.sight import see, see_ended
 from ferryman.backends.s3.upload import upload
 from ferryman.job import State
 
@@ -56,10 +59,12 @@ class Passed:
     set_aside: int = 0
     records: int = 0
     duplicates: int = 0
-    unreadable: list[str] = field(default_factory=list)
+    unreadable: dict[str, str] = field(default_factory=dict)
+    """Reasons by key."""
 
     def facts(self) -> Mapping[str, int | Sequence[str]]:
-        return asdict(self)
+        told = [f"{key}: {reason}" for key, reason in sorted(self.unreadable.items())]
+        return asdict(self) | {"unreadable": told}
 
 
 class Sync:
@@ -151,7 +156,8 @@ class Sync:
                 pass
         except BlockingIOError:
             return False
-        self._refresh(queue, name, Passed())
+        with contextlib.suppress(UnreadableObject):  # the passes name it
+            self._refresh(queue, name, Passed())
         return True
 
     def next_look(self, queue: str) -> float:
@@ -178,24 +184,22 @@ class Sync:
     def _pending(self, queue: str, passed: Passed) -> None:
         """Bring the unfinished jobs of a queue up to date."""
         began = time.monotonic()
-        tasks, leases = self.list_pending(queue)
-        names = {*tasks, *leases}
-        local = set(self._store.disk.names(self._store.folders(queue).pending) or ())
+        tasks, leases = list_pending(self._node, queue, passed.unreadable)
         self._node.each(
             partial(self._job, queue, tasks, leases, passed),
-            sorted(names | {name for name in local if not name.startswith(".")}),
+            sorted({*tasks, *leases, *self._local(queue)}),
         )
+        self._node.troubles.note(queue, passed.unreadable, records=False)
         self._looks[queue] = (time.monotonic(), time.monotonic() - began)
 
-    def list_pending(self, queue: str) -> tuple[dict[str, Entry], dict[str, Entry]]:
-        """The objects `task.json` and `lease.json` of a queue, by the names of their jobs."""
-        tasks: dict[str, Entry] = {}
-        leases: dict[str, Entry] = {}
-        for entry in self._node.bucket.list(self._node.home.pending(queue)):
-            spot = self._node.home.spot(entry.key)
-            if spot is not None:
-                (leases if spot.lease else tasks)[spot.name] = entry
-        return tasks, leases
+    def _local(self, queue: str) -> Sequence[str]:
+        """The names in the local tree; folders that people named as we would not are taken in."""
+        pending = self._store.folders(queue).pending
+        names = self._store.disk.names(pending) or ()
+        if not all(fits(name) or name.startswith(".") for name in names):
+            self._node.desk.sweep(queue)
+            names = self._store.disk.names(pending) or ()
+        return [name for name in names if fits(name)]
 
     def _job(
         self,
@@ -216,8 +220,8 @@ class Sync:
                 self._upload(queue, name, passed)
             elif not _same(local, task, lease) or not self._led(local):
                 self._refresh(queue, name, passed)
-        except Unreadable as error:
-            passed.unreadable.append(f"{self._node.home.task(queue, name)}: {error}")
+        except UnreadableObject as unreadable:
+            passed.unreadable[unreadable.key] = unreadable.reason
 
     def _led(self, local: Sight | None) -> bool:
         leased = local is not None and local.row.state is State.PROCESSING
@@ -290,21 +294,23 @@ class Sync:
         """Fetch the records that are new here; forget those that were pruned or deleted."""
         disk, folders = self._store.disk, self._store.folders(queue)
         for state in ENDS:
-            prefix = self._node.home.record(queue, state, "").removesuffix(".json")
-            there = {entry.key.rpartition("/")[2] for entry in self._node.bucket.list(prefix)}
-            here = set(disk.names(folders.ends[state]) or ())
-            fetch = partial(self._record, queue, state)
+            there = list_records(self._node, queue, state, passed.unreadable).keys()
+            here = records_of(disk.names(folders.ends[state]) or ())
+            fetch = partial(self._record, queue, state, passed)
             passed.records += sum(self._node.each(fetch, sorted(there - here)))
             passed.removed += sum(self._node.each(fetch, sorted(here - there)))
+        self._node.troubles.note(queue, passed.unreadable, records=True)
 
-    def _record(self, queue: str, state: State, file: str) -> bool:
-        name = file.removesuffix(".json")
-        found = self._node.bucket.get(self._node.home.record(queue, state, name))
+    def _record(self, queue: str, state: State, passed: Passed, name: str) -> bool:
+        key = self._node.home.record(queue, state, name)
+        found = self._node.bucket.get(key)
         if found is None:
             folders = self._store.folders(queue)
             return self._store.disk.unlink(folders.record(state, name))
-        row = read_record(found.body, queue, name, state)
-        if row is None:
+        try:
+            row = row_of_record(found.body, queue, name, state)
+        except Unreadable as error:
+            passed.unreadable[key] = str(error)
             return False
         self._node.mirror.keep_record(row)
         return True
