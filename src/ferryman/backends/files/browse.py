@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files.document import Unreadable
 from ferryman.backends.files.errors import lies_in
@@ -11,6 +11,7 @@ from ferryman.backends.files.finish import finish_by_name
 from ferryman.backends.files.layout import ENDS
 from ferryman.backends.files.names import is_ours, name_of
 from ferryman.backends.files.reading import find, find_in, read_record
+from ferryman.backends.files.removal import FILES
 from ferryman.errors import InvalidFilter
 from ferryman.job import TERMINAL
 from ferryman.queue.answers import Page
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from ferryman.backends.files.store import Store
     from ferryman.filter import Filter
     from ferryman.job import Job, State
+
+_BESIDE_THE_TASK: Final = frozenset(FILES) - {"task.json"}
 
 Mark = tuple[int, str]
 """Where a job stands in the push order: its seq, then its id for two processes at one instant."""
@@ -118,9 +121,15 @@ def _job(store: Store, folders: Folders, name: str) -> Row | None:
         if not lies_in(error, path):
             raise
         row, reason = None, error.strerror or str(error)
-    if row is None and not name.startswith("."):
+    if row is None and not name.startswith(".") and not _is_rest(store, path):
         store.left_out[path] = (folders.queue, reason)
     return row
+
+
+def _is_rest(store: Store, path: str) -> bool:
+    """Whether it is what a job left that was just removed: a folder without a task."""
+    inside = store.disk.names(path)
+    return inside is not None and _BESIDE_THE_TASK.issuperset(inside)
 
 
 def finished(store: Store, folders: Folders, states: set[str] | None = None) -> Iterator[Row]:
