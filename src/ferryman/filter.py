@@ -51,7 +51,7 @@ class Term:
 
     def _positive(self, job: Job, now: float) -> bool:
         if self.field == "payload":
-            return as_text(dig(job.payload, self.path)) in self.values
+            return as_text(_dug(job, self.path)) in self.values
         if self.field == "meta":
             return job.meta.get(self.path[0]) in self.values
         if self.field in AGES:
@@ -194,6 +194,13 @@ def _compare(op: Op, have: float, values: tuple[str | float, ...]) -> bool:
             return have <= wanted
         case _:
             return have in values
+
+
+def _dug(job: Job, path: tuple[str, ...]) -> Any:
+    try:
+        return dig(job.payload, path)
+    except (ValueError, RecursionError):
+        return None  # another program put it there, and nobody can read it
 
 
 def dig(value: Any, path: tuple[str, ...]) -> Any:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from typing import TYPE_CHECKING
+
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from ferryman.backends.postgresql.location import Location
 from ferryman.errors import BackendRejected
-from ferryman.queue.open import safe_url
+from ferryman.queue.open import open_backend, safe_url
+from ferryman.testing.conformance.given import claim, pushed
+
+if TYPE_CHECKING:
+    import psycopg
 
 
 def told(url: str) -> dict[str, object]:
@@ -82,3 +89,34 @@ def test_an_encoded_password_is_used_and_not_shown() -> None:
 def test_an_option_of_ours_that_cannot_be_meant_is_refused(option: str) -> None:
     with pytest.raises(BackendRejected, match=option.partition("=")[0]):
         Location.parse(f"postgresql://one/jobs?{option}")
+
+
+@pytest.mark.parametrize("name", ["user", "order", "all", "table", "left", "system_user"])
+def test_a_word_of_sql_is_no_schema(name: str) -> None:
+    with pytest.raises(BackendRejected, match=f"schema={name}: is a word of SQL.*{name}_jobs"):
+        Location.parse(f"postgresql://one/jobs?schema={name}")
+
+
+@pytest.mark.parametrize("name", ["pg_catalog", "pg_toast", "pg_mine", "information_schema"])
+def test_a_schema_of_the_servers_own_is_refused(name: str) -> None:
+    with pytest.raises(BackendRejected, match=f"schema={name}: belongs to PostgreSQL"):
+        Location.parse(f"postgresql://one/jobs?schema={name}")
+
+
+def test_the_server_reserves_no_word_that_is_taken_for_a_schema(
+    postgres_admin: psycopg.Connection[tuple[str]],
+) -> None:
+    words = postgres_admin.execute("SELECT word FROM pg_get_keywords() WHERE catcode IN ('R', 'T')")
+    for (word,) in words:
+        with pytest.raises(BackendRejected, match="is a word of SQL"):
+            Location.parse(f"postgresql://one/jobs?schema={word}")
+
+
+@pytest.mark.parametrize("name", ["values", "begin", "loop", "between", "row"])
+def test_a_word_that_sql_does_not_reserve_is_a_schema_like_any_other(
+    postgres: str, postgres_admin: psycopg.Connection[tuple[str]], name: str
+) -> None:
+    with closing(open_backend(f"{postgres}?schema={name}")) as store:
+        pushed(store, id="x")
+        assert claim(store).id == "x"
+    postgres_admin.execute(f"DROP SCHEMA {name} CASCADE")

@@ -141,7 +141,7 @@ def test_of_several_servers_the_one_that_writes_is_wanted() -> None:
     ("query", "says"),
     [
         ("schema=Robert'); DROP", "lower-case"),
-        ("schema=pg_catalog", "lower-case"),
+        ("schema=pg_catalog", "belongs to PostgreSQL"),
         ("timeout=soon", "timeout=soon"),
         ("connections=0", "connections=0"),
         ("listen=perhaps", "yes or no"),

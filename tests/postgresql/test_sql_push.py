@@ -89,29 +89,6 @@ def test_a_trigger_can_push(backend: PostgresqlBackend, postgres_admin: Admin) -
     assert sorted(job.payload for job in claims(backend)) == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "'', 'send'",
-        "'mail', NULL",
-        "'mail', repeat('x', 201)",
-        "E'ma\\nil', 'send'",
-        "'mail', 'send', priority => 2000000000",
-        "'mail', 'send', delay => -1",
-        "'mail', 'send', max_attempts => 0",
-        "'mail', 'send', meta => '{\"a\": 1}'",
-        "'mail', 'send', to_json(repeat('x', 1100000))",
-        "'mail', 'send', '{not json'",
-    ],
-)
-def test_what_python_would_refuse_is_refused(
-    backend: PostgresqlBackend, postgres_admin: Admin, statement: str
-) -> None:
-    with pytest.raises((psycopg.IntegrityError, psycopg.DataError)):
-        one(postgres_admin, statement)
-    assert backend.snapshot().queues == {}
-
-
 def test_a_push_as_a_statement_for_any_driver(backend: PostgresqlBackend, postgres: str) -> None:
     message = a_message(
         {"to": "ana"},
@@ -160,11 +137,3 @@ def test_a_statement_refuses_what_it_cannot_do(
 ) -> None:
     with pytest.raises(InvalidMessage, match=r"push with connection="):
         backend.push_statement(a_message(**option), "numeric")
-
-
-@pytest.mark.parametrize("backoff", ["", "1,2,3", "1,0.5,3,0", "1,2,3,2", "nan,2,3,0"])
-def test_a_backoff_that_is_none_is_refused(
-    backend: PostgresqlBackend, postgres_admin: Admin, backoff: str
-) -> None:
-    with pytest.raises(psycopg.errors.CheckViolation):
-        one(postgres_admin, f"'mail', 'send', backoff => '{backoff}'")

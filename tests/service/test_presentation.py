@@ -7,6 +7,7 @@ import pytest
 
 from ferryman import Fail, Job, Retry, State
 from ferryman.service import presentation
+from ferryman.service.presentation.values import shown_json
 from ferryman.service.redaction import redacted
 from ferryman.testing import drain
 
@@ -114,3 +115,8 @@ def test_urls_lose_their_password_wherever_they_stand() -> None:
     assert redacted(["see redis://:geheim@cache:6379/0 and https://example.org/a:b@c"]) == [
         "see redis://:***@cache:6379/0 and https://example.org/a:b@c"
     ]
+
+
+@pytest.mark.parametrize("body", ["[" * 5_000 + "]" * 5_000, "9" * 5_000, "{"])
+def test_a_payload_that_nobody_can_read_is_shown_as_such(body: str) -> None:
+    assert shown_json(body) == presentation.UNREADABLE

@@ -244,3 +244,9 @@ def test_half_written_terms_are_refused_rather_than_guessed(text: str) -> None:
 def test_a_number_of_absurd_length_is_refused() -> None:
     with pytest.raises(InvalidFilter, match="whole number"):
         Filter.parse("priority:" + "9" * 1_900)
+
+
+@pytest.mark.parametrize("body", ["[" * 5_000 + "]" * 5_000, "9" * 5_000, "{"])
+def test_a_payload_that_nobody_can_read_matches_no_value_and_stops_no_search(body: str) -> None:
+    assert not Filter.parse("payload.user.id:42").matches(job(body=body), NOW)
+    assert Filter.parse("-payload.user.id:42").matches(job(body=body), NOW)

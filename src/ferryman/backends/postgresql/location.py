@@ -16,6 +16,20 @@ from ferryman.queue.open import safe_url
 
 # Long enough for any use, and short enough for a channel's name with our prefix.
 _SCHEMA: Final = re.compile(r"[a-z_][a-z0-9_]{0,49}")
+# What SQL reserves cannot stand for a schema without quotes; pg_get_keywords() lists it.
+_RESERVED: Final = frozenset(
+    """
+    all analyse analyze and any array as asc asymmetric authorization binary both case cast
+    check collate collation column concurrently constraint create cross current_catalog
+    current_date current_role current_schema current_time current_timestamp current_user default
+    deferrable desc distinct do else end except false fetch for foreign freeze from full grant
+    group having ilike in initially inner intersect into is isnull join lateral leading left
+    like limit localtime localtimestamp natural not notnull null offset on only or order outer
+    overlaps placing primary references returning right select session_user similar some
+    symmetric system_user table tablesample then to trailing true union unique user using
+    variadic verbose when where window with
+    """.split()  # noqa: SIM905 - a hundred lines otherwise
+)
 _YES_NO: Final = {"yes": True, "no": False}
 _OURS: Final = frozenset({"schema", "timeout", "connections", "listen"})
 _HOST: Final = r"(?:\[[^\]]*\]|[^][:,@]*)(?::\d*)?"
@@ -106,9 +120,15 @@ def _conninfo(url: str, name: str, password: str, timeout: float) -> str:
 
 
 def _schema(value: str) -> str:
-    if not _SCHEMA.fullmatch(value) or value.startswith("pg_"):
+    if not _SCHEMA.fullmatch(value):
         raise BackendRejected(
             f"schema={value}: use up to 50 lower-case letters, digits and underscores"
+        )
+    if value.startswith("pg_") or value == "information_schema":
+        raise BackendRejected(f"schema={value}: belongs to PostgreSQL, choose another name")
+    if value in _RESERVED:
+        raise BackendRejected(
+            f"schema={value}: is a word of SQL, choose another name, such as {value}_jobs"
         )
     return value
 

@@ -21,6 +21,8 @@ QUEUE_LOCK: Final = 0
 KEY_LOCK: Final = 1
 CELL_LOCK: Final = 2
 SCHEMA_LOCK: Final = 3
+# A view is outside the store's schema: two stores of one database may want the same name.
+VIEW_LOCK: Final = 4
 
 _GENERAL: Final = load("ferryman.backends.postgresql", claim=Claim._fields, known=Known._fields)
 
@@ -45,4 +47,5 @@ def fill(text: str, location: Location) -> str:
         .replace("{key_lock}", str(location.lock(KEY_LOCK)))
         .replace("{cell_lock}", str(location.lock(CELL_LOCK)))
         .replace("{schema_lock}", str(location.lock(SCHEMA_LOCK)))
+        .replace("{view_lock}", str(VIEW_LOCK))
     )

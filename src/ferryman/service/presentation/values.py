@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ferryman.service.redaction import redacted, redacted_text
 
-UNREADABLE = "(not JSON)"
+UNREADABLE = "(not readable)"
 
 # Kept: to make one takes longer than to read a small document.
 _DECODER: Final = json.JSONDecoder(parse_constant=str)
@@ -33,5 +33,6 @@ def shown_json(text: str | None) -> Any:
         return None
     try:
         return redacted(_DECODER.decode(text))
-    except ValueError:
+    except (ValueError, RecursionError):
+        # What another program put into the store may be deeper than any message of ours.
         return UNREADABLE
