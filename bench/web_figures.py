@@ -13,9 +13,10 @@ from bench.result import Pair
 from bench.visitor import target
 from bench.web_app import PACED
 from bench.web_load import Load
-from bench.web_pages import Browser, pages
+from bench.web_pages import Browser, pages, run_pages
 from bench.web_site import PACE, serving, work_beside
 from bench.web_tab import Tab
+from ferryman import Ferry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 QUEUE: Final = QUEUES[0]
 UP: Final = (1.5, 2.0, 3.0, 4.0, 6.0)
 DOWN: Final = (0.75, 0.5, 0.25)
+RUNS: Final = 5
 GROWN: Final = 2.0
 """Seconds of pushes by which the paced queue may have grown: more is not keeping pace."""
 
@@ -124,7 +126,24 @@ def tab_questions(site: Site, sizes: Sizes) -> Iterator[Pair]:
         for name in ("overview", "jobs", "queue"):
             asked = _asked(site, visitor, shown[name], sizes)
             yield Pair(gates.tab(name, f"{PACE} jobs/s run"), asked, None)
+        for name, asks in run_pages(*_going(site.url)).items():
+            asked = _asked(site, visitor, asks, sizes)
+            yield Pair(gates.tab(name, f"{PACE} jobs/s run"), asked, None)
     visitor.close()
+
+
+def _going(url: str) -> tuple[str, str]:
+    """A pipeline with runs that go on, as nobody works on them, and one of these."""
+    with Ferry(url) as ferry:
+        first, last = (ferry.task(name=f"{name}.quay", queue="quay")(_same) for name in "ab")
+        voyage = ferry.pipeline("voyage", first >> last)
+        # By name: a store that is kept has them already.
+        runs = [voyage.using(id=f"voyage-{number}").push(number) for number in range(RUNS)]
+        return voyage.name, runs[0].id
+
+
+def _same(number: int) -> int:
+    return number
 
 
 def mixed_reads(site: Site, sizes: Sizes) -> Iterator[Pair]:

@@ -43,26 +43,26 @@ def pages(queue: str, job: str) -> Mapping[str, Sequence[Ask]]:
     return {
         "overview": [
             overview,
-            Ask("history", {"hours": 1}, every=10),
-            Ask("failures", {"since": 86_400}, every=15),
-            Ask("breakers", every=15),
+            Ask("history", {"hours": 1}, every=15),
+            Ask("failures", {"since": 86_400}, every=30),
+            Ask("breakers", every=30),
         ],
         "queues": [overview],
         "queue": [
-            Ask(f"queues/{queue}", every=5, queue=queue),
-            Ask("history", {"queue": queue, "hours": 1}, every=10, queue=queue),
+            Ask(f"queues/{queue}", every=6, queue=queue),
+            Ask("history", {"queue": queue, "hours": 1}, every=15, queue=queue),
         ],
         "jobs": [
-            Ask("jobs", {"limit": 50}, every=3, beat=3),
-            Ask("jobs/counts", every=6),
+            Ask("jobs", {"limit": 50}, every=5, beat=5),
+            Ask("jobs/counts", every=10),
         ],
         "jobs, filtered": [
-            Ask("jobs", {"where": f"queue:{queue} state:failed", "limit": 50}, every=3, beat=3),
-            Ask("jobs/counts", {"where": f"queue:{queue}"}, every=6),
+            Ask("jobs", {"where": f"queue:{queue} state:failed", "limit": 50}, every=5, beat=5),
+            Ask("jobs/counts", {"where": f"queue:{queue}"}, every=10),
         ],
         "job": [Ask(f"jobs/{job}", every=2.5, beat=10)],
         "failures": [Ask("failures", {"since": 86_400}, every=5)],
-        "pipelines": [Ask("pipelines", every=5)],
+        "pipelines": [Ask("pipelines", every=60)],
         "schedules": [Ask("schedules", every=5, beat=10)],
         "workers": [Ask("workers", every=5, beat=5)],
         "limits": [
@@ -70,9 +70,21 @@ def pages(queue: str, job: str) -> Mapping[str, Sequence[Ask]]:
             Ask("rates", every=6, beat=6),
             Ask("permits", every=6, beat=6),
         ],
-        "health": [Ask("health", every=30)],
+        "health": [Ask("health", every=30), Ask("overview", every=30)],
         "audit": [Ask("audit", {"limit": 50}, every=5, beat=5)],
         "keys": [Ask("keys", every=5)],
+    }
+
+
+def run_pages(pipeline: str, run: str) -> Mapping[str, Sequence[Ask]]:
+    """Those of a store with one pipeline that has runs; as if every change were about them."""
+    runs = Ask("runs", {"pipeline": pipeline, "limit": 5}, every=15)
+    return {
+        "pipelines": [Ask("pipelines", every=60), runs],
+        "run": [
+            Ask(f"runs/{run}", every=10),
+            Ask(f"runs/{run}/jobs", {"limit": 500}, live=False),
+        ],
     }
 
 

@@ -128,3 +128,44 @@ def test_panels_of_the_dashboard_neither_share_an_id_nor_overlap() -> None:
         assert not cells & taken
         assert max(across for across, _ in cells) < 24
         taken |= cells
+
+
+def sums(node: Any) -> Iterator[Any]:
+    """The additions and subtractions anywhere in an expression."""
+    if isinstance(node, promql_parser.BinaryExpr) and str(node.op) in ("+", "-"):
+        yield node
+    for part in ("expr", "lhs", "rhs", "args", "param"):
+        child = getattr(node, part, None)
+        for each in child if isinstance(child, list | tuple) else [child]:
+            if each is not None and not isinstance(each, str | int | float):
+                yield from sums(each)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule["alert"]))
+def test_no_alert_is_silent_because_one_of_its_counters_never_counted(rule: Any) -> None:
+    # `a + b` is empty where a or b has no series, and a counter has none before it first counts.
+    for node in sums(promql_parser.parse(rule["expr"])):
+        sides = [{one.name for one in selectors(side)} for side in (node.lhs, node.rhs)]
+        assert not all(sides), rule["expr"]
+
+
+def test_leases_that_are_lost_and_those_that_are_reaped_add_up() -> None:
+    [rule] = [rule for rule in RULES if rule["alert"] == "FerrymanLeasesLost"]
+    bound: Any = promql_parser.parse(rule["expr"])
+    total = bound.lhs
+    assert (str(total.op), str(bound.op)) == ("sum", ">")
+    either = total.expr
+    assert str(either.op) == "or"
+    marks = [side.args[2].val for side in (either.lhs, either.rhs)]
+    # What is alike but for its name would be counted once.
+    assert len(set(marks)) == 2
+    for side, name in zip(
+        (either.lhs, either.rhs),
+        ("ferryman_lease_lost_total", "ferryman_reaped_total"),
+        strict=True,
+    ):
+        assert {one.name for one in selectors(side)} == {name}
+        whole = side.args[0]
+        # A series that is new counts whole: nothing shows it growing from zero.
+        assert str(whole.op) == "or"
+        assert "unless" in str(whole.lhs)

@@ -6,7 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from ferryman.service.api_keys import ApiKeys
+from ferryman.errors import BackendUnavailable
+from ferryman.service.api_keys import ApiKeys, digest
+from ferryman.service.audit import Audit
 from ferryman.service.roles import Role
 from ferryman.web import asgi
 from ferryman.web.access.door import REMEMBERED
@@ -82,6 +84,66 @@ def test_a_session_is_a_cookie_that_scripts_and_other_sites_never_see(stranger: 
     assert browser.get("/v1/me").json["role"] == "admin"
     assert browser.using(X_CSRF_Token=csrf).delete("/v1/session").status == 204
     assert browser.get("/v1/me").status == 401
+
+
+def test_the_sessions_of_two_ports_are_two_cookies(stranger: Client) -> None:
+    """A browser keeps cookies by host alone, and sends them to every port of it."""
+    for host, name in (
+        ("localhost:8787", "ferryman_session_8787"),
+        ("localhost:9797", "ferryman_session_9797"),
+        ("queues.example", "ferryman_session"),
+    ):
+        answer = stranger.post("/v1/session", {"token": TOKEN}, Host=host)
+        assert answer.headers["set-cookie"].partition("=")[0] == name
+
+
+def test_another_token_ends_the_sessions_of_the_one_before(ferry: Ferry) -> None:
+    key = ApiKeys(ferry.backend).create("ci", Role.VIEWER)[1]
+    with Server(asgi(ferry, token=TOKEN), "127.0.0.1", 0) as server:
+        port = server.port
+        mine, others = (logged_in(Client(port), token)[0] for token in (TOKEN, key))
+    stored = "".join(cell.value for cell in ferry.backend.read_cells("session/"))
+    assert digest(TOKEN) not in stored
+    for token, status in ((TOKEN, 200), ("another " + TOKEN, 401), (None, 401)):
+        with Server(asgi(ferry, token=token), "127.0.0.1", port):
+            assert mine.get("/v1/me").status == status
+            assert others.get("/v1/me").status == 200
+
+
+def test_the_audit_log_tells_who_logged_in(ferry: Ferry) -> None:
+    key = ApiKeys(ferry.backend).create("ci", Role.VIEWER)[1]
+    app = asgi(ferry, token=TOKEN)
+    with Server(app, "127.0.0.1", 0) as server:
+        for token in (TOKEN, key, app.state.site.door.invite()):
+            logged_in(Client(server.port), token)
+    rows = Audit(ferry.backend).page().rows
+    assert [(row.act, row.who) for row in rows] == [
+        ("session.create", who) for who in ("local", "key:ci", "token")
+    ]
+
+
+def test_while_the_store_does_not_answer_strangers_learn_no_more_than_that(
+    ferry: Ferry, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(*_: object) -> None:
+        raise BackendUnavailable("cannot open /srv/secret/jobs.db")
+
+    # The memory store has no outages.
+    monkeypatch.setattr("ferryman.service.look.Look.snapshot", down)
+    monkeypatch.setattr(server._site.backend, "read_cells", down)
+    stranger = Client(server.port)
+    guesser = stranger.using(Authorization="Bearer fm_aaaaaaaaaa_" + "x" * 43)
+    for client in (stranger, guesser):
+        health = client.get("/healthz", verbose="")
+        assert health.json["parts"] == {"server": "ok", "store": "unavailable"}
+    answers = [
+        guesser.get("/v1/me"),
+        stranger.post("/v1/session", {"token": "fm_aaaaaaaaaa_" + "x" * 43}),
+    ]
+    assert [(answer.status, answer.code) for answer in answers] == [(503, "store_unavailable")] * 2
+    assert "srv" not in "".join(answer.text for answer in answers)
+    admin = stranger.using(Authorization=f"Bearer {TOKEN}")
+    assert "/srv/secret" in admin.get("/healthz", verbose="").json["parts"]["store"]
 
 
 def test_an_invitation_opens_one_session(ferry: Ferry) -> None:
@@ -174,7 +236,8 @@ def test_a_key_in_a_cookie_or_in_the_address_is_no_credential(
     stranger: Client, visitor: Visitors
 ) -> None:
     key = visitor(Role.ADMIN).headers["Authorization"].removeprefix("Bearer ")
-    assert stranger.using(Cookie=f"ferryman_session={key}").get("/v1/me").status == 401
+    name = f"ferryman_session_{stranger.port}"
+    assert stranger.using(Cookie=f"{name}={key}").get("/v1/me").status == 401
     for name in ("token", "key", "api_key", "access_token"):
         assert stranger.get("/v1/me", **{name: key}).status == 401
 

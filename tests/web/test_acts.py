@@ -165,3 +165,11 @@ def test_audit_rows_are_paged_over_many_cells_and_logged(
     assert len(caplog.records) == total
     assert "who=ada act=jobs.push" in caplog.records[0].getMessage()
     assert admin.get("/v1/audit", after="x").code == "invalid"
+
+
+def test_a_request_id_that_comes_again_hides_no_change(ferry: Ferry, admin: Client) -> None:
+    ids = [ferry.push("send", n).id for n in range(3)]
+    for job_id in ids:
+        admin.post(f"/v1/jobs/{job_id}/cancel", X_Request_Id="mine")
+    noted = [(row["target"], row["request_id"]) for row in rows(admin)]
+    assert noted == [(job_id, "mine") for job_id in reversed(ids)]

@@ -11,11 +11,13 @@ from ferryman.lifecycle import Act
 from ferryman.service.audit import Audit
 from ferryman.service.bulk import Before, BulkActs
 from ferryman.service.bulk_runner import BulkRunner
+from ferryman.service.roles import Role
 from ferryman.testing import wait_until
 
 if TYPE_CHECKING:
     from ferryman import Ferry
     from tests.web.client import Client
+    from tests.web.conftest import Visitors
 
 
 def ended(admin: Client, location: str) -> dict[str, Any]:
@@ -117,3 +119,21 @@ def test_a_bulk_act_of_a_living_server_is_left_to_it(ferry: Ferry) -> None:
     wait_until(lambda: acts.get(other.id).state == "completed")
     runner.stop()
     assert acts.get(begun.id).state == "running"
+
+
+def test_a_confined_operator_follows_what_it_began_and_nothing_of_others(
+    ferry: Ferry, admin: Client, visitor: Visitors
+) -> None:
+    for queue in ("mail", "bank"):
+        ferry.push("send", 1, queue=queue)
+    mail, bank = visitor(Role.OPERATOR, "mail", "post"), visitor(Role.OPERATOR, "bank")
+    begun = mail.post("/v1/bulk", {"act": "cancel", "where": "task:send"})
+    location = begun.headers["location"]
+    assert ended(mail, location)["matched"] == 1
+    of_all = admin.post("/v1/bulk", {"act": "pause", "where": "queue:mail"}).headers["location"]
+    assert [one["id"] for one in mail.get("/v1/bulk").json["bulk"]] == [begun.json["id"]]
+    assert mail.post(f"{location}/cancel").status == 200
+    assert mail.get(of_all).code == "not_found"
+    assert bank.get("/v1/bulk").json["bulk"] == []
+    for refused in (bank.get(location), bank.post(f"{location}/cancel")):
+        assert refused.code == "not_found"

@@ -1,19 +1,28 @@
-"""Secrets that jobs hold are in no answer, no error and no log line."""
+"""Secrets that jobs hold are in no answer, no error, no log line and no span."""
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 from typing import TYPE_CHECKING
 
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from ferryman import Ferry, Job, Retry
-from ferryman.testing import drain
+from ferryman import Ferry, Job, Retry, trace
+from ferryman.telemetry.lines import configure
+from ferryman.telemetry.logs import EventLog
+from ferryman.testing import drain, wait_until
 from ferryman.web.access.rules import RULES
 from tests.web.client import Stream
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferryman.telemetry.lines import LogFormat
     from tests.web.client import Client
 
 CANARY = "canary-7f3a"
@@ -79,3 +88,82 @@ def test_an_error_that_nobody_foresaw_tells_nothing_but_where_to_look(
     assert answer.headers["x-request-id"] in answer.json["hint"]
     assert CANARY not in answer.text + caplog.text
     assert "RuntimeError" in caplog.text
+
+
+ERRORS: dict[str, object] = {
+    "repr": {"password": CANARY},
+    "header": f"401 for Authorization: Token {CANARY}",
+    "dsn": f"cannot reach postgresql://bob:p@{CANARY}@db/x",
+    "long": "x" * 495 + f" password={CANARY}",
+}
+
+
+@pytest.fixture
+def own_logger() -> Iterator[None]:
+    """The process's loggers, put back as they were."""
+    logger = logging.getLogger("ferryman")
+    before = logger.handlers[:], logger.level, logger.propagate
+    yield
+    logger.handlers[:], logger.level, logger.propagate = before
+
+
+@pytest.mark.usefixtures("own_logger")
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_a_secret_in_an_error_is_in_no_log_line_and_no_span_of_the_worker(
+    log_format: LogFormat,
+) -> None:
+    lines, spans = io.StringIO(), InMemorySpanExporter()
+    configure("debug", log_format, lines)
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(spans))
+    with Ferry("memory://") as ferry:
+        stop = EventLog.follow(ferry.events, ferry.backend.clock)
+        trace(ferry, provider)
+
+        @ferry.task(queue="mail", retry=Retry(1))
+        def send(which: str) -> None:
+            logging.getLogger("ferryman.app").warning("%s: %r", which, ERRORS[which])
+            raise ValueError(ERRORS[which])
+
+        for which in ERRORS:
+            send.push(which)
+        worker = ferry.worker({"mail": 1})
+        worker.start()
+        wait_until(lambda: lines.getvalue().count("job failed") == len(ERRORS))
+        worker.join()
+        stop()
+    told = [span.to_json() for span in spans.get_finished_spans()]
+    assert "exception.stacktrace" in "".join(told)
+    assert [text for text in (*told, *lines.getvalue().splitlines()) if CANARY in text] == []
+
+
+def test_no_filter_tells_what_is_hidden(ferry: Ferry, admin: Client, job_id: str) -> None:
+    """Guesses, right and wrong ones, that must be answered in the same way."""
+    right, wrong = CANARY[:9], "canary-xx"
+    for guess in (
+        """error:"password': '{}\"""",
+        """-error:"password': '{}\"""",
+        'error:"bob:{}"',
+        '"token={}"',
+        '-"token={}"',
+        'payload.dsn:"postgresql://bob:{}@db/x"',
+        'payload.headers.0:"Authorization: Bearer {}"',
+    ):
+        seen = []
+        for text in (right, wrong, CANARY):
+            where = guess.format(text)
+            jobs = admin.get("/v1/jobs", where=where).json["jobs"]
+            counts = admin.get("/v1/jobs/counts", where=where).json
+            preview = admin.post("/v1/bulk/preview", {"act": "retry", "where": where}).json
+            seen.append(([job["id"] for job in jobs], counts, preview))
+        assert seen[0] == seen[1] == seen[2], guess
+    for where in (f"payload.user.password:{CANARY}", f"meta.session_token:{CANARY}"):
+        for refused in (
+            admin.get("/v1/jobs", where=where),
+            admin.get("/v1/jobs/counts", where=f"-{where}"),
+            admin.post("/v1/bulk", {"act": "retry", "where": where}),
+            admin.post("/v1/bulk/preview", {"act": "retry", "where": where}),
+        ):
+            assert (refused.code, "hidden" in refused.json["detail"]) == ("invalid", True)
+    for where in ('error:"cannot log in"', '-error:"no such text"', "meta.plain:seen"):
+        assert [job["id"] for job in admin.get("/v1/jobs", where=where).json["jobs"]] == [job_id]

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferryman import Ferry
+from ferryman.service.api_keys import ApiKeys
 from ferryman.service.roles import Role
 from ferryman.testing import wait_until
-from ferryman.web import asgi
+from ferryman.web import asgi, feed
 from ferryman.web.server import Server
 from tests.web.client import Client, Stream
 from tests.web.conftest import TOKEN
 
 if TYPE_CHECKING:
+    import pytest
+
+    from ferryman.testing import FakeClock
     from tests.web.conftest import Visitors
 
 
@@ -84,4 +88,42 @@ def test_a_server_that_stops_ends_its_streams() -> None:
         stream.next()
         server.stop()
         stream.rest()
+        stream.close()
+
+
+def test_a_stream_ends_with_the_key_or_the_session_that_opened_it(
+    ferry: Ferry,
+    stranger: Client,
+    admin: Client,
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(feed, "ASK_AGAIN", 0.5)
+    keys = ApiKeys(ferry.backend)
+
+    def opened(name: str, expires: float | None = None) -> tuple[str, Stream]:
+        key, secret = keys.create(name, Role.VIEWER, expires=expires)
+        stream = Stream(stranger.using(Authorization=f"Bearer {secret}"))
+        stream.next()
+        return key.id, stream
+
+    login = stranger.post("/v1/session", {"token": TOKEN}).headers["set-cookie"].partition(";")[0]
+    browser = stranger.using(Cookie=login)
+    page, kept = Stream(browser), Stream(admin)
+    page.next()
+    kept.next()
+    here, revoked_here = opened("revoked here")
+    elsewhere, revoked_elsewhere = opened("revoked elsewhere")
+    _, expired = opened("expired", expires=60.0)
+    browser.using(X_CSRF_Token=browser.get("/v1/me").json["csrf"]).delete("/v1/session")
+    page.rest()
+    admin.delete(f"/v1/keys/{here}")
+    revoked_here.rest()
+    keys.revoke(elsewhere)
+    revoked_elsewhere.rest()
+    clock.advance(61)
+    expired.rest()
+    ferry.push("send", 1, queue="mail")
+    assert kept.next()[1]["queues"] == ["mail"]
+    for stream in (page, kept, revoked_here, revoked_elsewhere, expired):
         stream.close()

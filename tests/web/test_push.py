@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from ferryman import Ferry
+from ferryman.service.roles import Role
 from ferryman.web import asgi
+from ferryman.web.idempotency import BODY_META, Seal
 from ferryman.web.server import Server
 from tests.web.client import Client, part
 from tests.web.conftest import TOKEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-import pytest
+    from ferryman.queue.contract import Backend
+    from ferryman.web.problems import Problem
+    from tests.web.conftest import Visitors
 
 
 @pytest.fixture
@@ -54,6 +60,52 @@ def test_an_idempotency_key_makes_any_push_repeatable(admin: Client) -> None:
     other = admin.post("/v1/jobs", {"task": "send", "payload": 9}, Idempotency_Key="order-7")
     assert other.code == "conflict"
     assert len(admin.get("/v1/jobs").json["jobs"]) == 3
+
+
+def test_an_idempotency_key_is_for_one_body_whatever_differs(admin: Client) -> None:
+    body = {"task": "send", "payload": {"to": "ada"}, "priority": 1}
+    assert admin.post("/v1/jobs", body, Idempotency_Key="order-7").status == 201
+    others: list[dict[str, object]] = [
+        {**body, "priority": 2},
+        {**body, "max_attempts": 2},
+        {**body, "delay": 60},
+        {**body, "meta": {"a": "b"}},
+        {"jobs": [body, body]},
+    ]
+    for other in others:
+        refused = admin.post("/v1/jobs", other, Idempotency_Key="order-7")
+        assert (refused.status, refused.code) == (409, "conflict"), other
+    (job,) = admin.get("/v1/jobs").json["jobs"]
+    assert job["meta"] == {BODY_META: "***"}
+    reordered = {"priority": 1, "payload": {"to": "ada"}, "task": "send", "queue": None}
+    assert admin.post("/v1/jobs", reordered, Idempotency_Key="order-7").status == 200
+    assert len(admin.get("/v1/jobs").json["jobs"]) == 1
+
+
+def test_of_two_bodies_at_once_the_later_is_refused(
+    admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"task": "send", "payload": 1, "priority": 1}
+    assert admin.post("/v1/jobs", body, Idempotency_Key="order-7").status == 201
+    looked: list[str] = []
+    refusal = Seal.refusal
+
+    def too_early(self: Seal, backend: Backend, *args: Sequence[Any]) -> Problem | None:
+        looked.append("")
+        return None if len(looked) == 1 else refusal(self, backend, *args)
+
+    # Nothing from outside can put one request between the two looks of another.
+    monkeypatch.setattr(Seal, "refusal", too_early)
+    refused = admin.post("/v1/jobs", {**body, "priority": 2}, Idempotency_Key="order-7")
+    assert (refused.status, refused.code) == (409, "conflict")
+
+
+def test_the_same_idempotency_key_of_two_visitors_is_two(visitor: Visitors, admin: Client) -> None:
+    clients = [visitor(Role.EDITOR), visitor(Role.EDITOR), admin]
+    for number, client in enumerate(clients):
+        body = {"task": "send", "payload": number}
+        assert client.post("/v1/jobs", body, Idempotency_Key="order-7").status == 201
+        assert client.post("/v1/jobs", body, Idempotency_Key="order-7").status == 200
 
 
 def test_of_several_jobs_those_refused_are_named_and_the_others_accepted(admin: Client) -> None:

@@ -27,7 +27,7 @@ def test_the_description_is_openapi_3_1_and_has_every_route(admin: Client) -> No
         f"{method.upper()} {path}" for path, acts in found["paths"].items() for method in acts
     }
     pages = {"GET /openapi.json", "GET /", "GET /static/{version}/{path:path}"}
-    assert described == set(RULES) - pages
+    assert described == {route for route in RULES if not route.startswith("HEAD ")} - pages
     operations = [act for acts in found["paths"].values() for act in acts.values()]
     assert all(act["description"] for act in operations)
     assert len({act["operationId"] for act in operations}) == len(operations)

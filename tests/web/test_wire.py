@@ -161,7 +161,9 @@ def _runs(ferry: Ferry, wire: Wire) -> None:
     wire.get("/v1/runs/{run_id}/jobs", {"limit": 1}, run_id=run)
     wire.post("/v1/runs/{run_id}/retry", {"stage": "send"}, run_id=run)
     wire.post("/v1/runs/{run_id}/cancel", run_id=run)
+    ferry.pipelines["sums"].push("bob")
     wire.get("/v1/runs")
+    wire.get("/v1/runs", {"limit": 1})
     wire.get("/v1/pipelines")
     wire.get("/v1/pipelines/{name}", name="sums")
 

@@ -34,7 +34,10 @@ _AFTER: Final = re.compile(r"(\d{1,12}):(\d{1,6})")
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One change. `id` is that of the request; `count` how many jobs, None where it is not jobs."""
+    """One change; `count` is how many jobs, None where it is not jobs.
+
+    `id` is made here. `request_id` may be the visitor's choice, so it tells no two rows apart.
+    """
 
     id: str
     at: float
@@ -43,6 +46,7 @@ class AuditRow:
     target: str = ""
     where: str | None = None
     count: int | None = None
+    request_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +73,12 @@ class Audit:
         target: str = "",
         where: str | None = None,
         count: int | None = None,
+        request_id: str = "",
     ) -> None:
-        """Add a row; the same id and act again is the same row."""
+        """Add a row; the same id and act again is the same row. No visitor may choose the id."""
         shown = None if where is None else redacted_filter(where)
-        row = AuditRow(row_id, self._backend.clock.now(), who, act, target, shown, count)
+        at = self._backend.clock.now()
+        row = AuditRow(row_id, at, who, act, target, shown, count, request_id)
         facts = {name: fact for name, fact in asdict(row).items() if fact not in (None, "")}
         LOGGER.info("%s", text_line("audit", facts), extra={FIELDS: {"event": "audit", **facts}})
         if self._backend.capabilities.cells:

@@ -11,6 +11,7 @@ from ferryman.filter import Filter
 from ferryman.ids import new_id
 from ferryman.lifecycle import Act
 from ferryman.queue.cell import read_cell
+from ferryman.service.search import check_searchable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -89,10 +90,12 @@ class BulkActs:
     ) -> BulkAct:
         """Record the act; a `BulkRunner` of any server does it."""
         self.check()
-        if not Filter.parse(where).terms:
+        parsed = Filter.parse(where)
+        if not parsed.terms:
             raise InvalidFilter(
                 "an empty filter would match every job: name at least one condition"
             )
+        check_searchable(parsed)
         if sum(one.state == "running" for one in self.list()) >= MOST_RUNNING:
             raise InvalidFilter(f"{MOST_RUNNING} bulk acts are running: wait for one to end")
         bulk = BulkAct(

@@ -122,7 +122,13 @@ class BulkRunner:
         # Before the end is recorded: whoever comes after a crash in between writes the same row.
         act = f"bulk.{bulk.act}"
         self._audit.add(
-            bulk.request_id, bulk.by, act, target=bulk.id, where=bulk.where, count=bulk.done
+            bulk.id,
+            bulk.by,
+            act,
+            target=bulk.id,
+            where=bulk.where,
+            count=bulk.done,
+            request_id=bulk.request_id,
         )
         return replace(
             bulk,

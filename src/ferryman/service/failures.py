@@ -95,7 +95,8 @@ def fingerprint(job: Job) -> str:
 
 
 def _group(print_: str, job: Job) -> FailureGroup:
-    text = (job.error or "no reason was recorded")[:_LONGEST]
+    # Cut afterwards: half a URL no longer tells that a password is in it.
+    text = redacted_text(job.error or "no reason was recorded")[:_LONGEST]
     kind = _KIND.match(text)
     return FailureGroup(
         fingerprint=print_,
@@ -117,7 +118,7 @@ def _where(job: Job) -> str:
 
 def _fixed_parts(text: str) -> list[str]:
     # Only the first line: what follows are notes and details of the case. Secrets are details too.
-    return _VARYING.split(redacted_text(text[:_LONGEST].partition("\n")[0]))
+    return _VARYING.split(redacted_text(text.partition("\n")[0])[:_LONGEST])
 
 
 def _quoted(text: str) -> str:

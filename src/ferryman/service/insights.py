@@ -16,7 +16,7 @@ from ferryman.queue.diagnosis import Quarantining
 from ferryman.service.history import MOST_HOURS, history
 from ferryman.service.limits import BreakerRow, PermitRow, RateRow
 from ferryman.service.look import Look
-from ferryman.service.search import Counted, Search
+from ferryman.service.search import Counted, Search, check_searchable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -106,6 +106,18 @@ class Insights:
         newest = self._backend.list(Filter((Term("queue", "is", (queue,)),)), limit=100).jobs
         return sorted({job.task for job in newest})
 
+    def waiting(self, queue: str) -> Sequence[Job]:
+        """The newest pending jobs of a queue; none where jobs cannot be looked at."""
+        if not self._backend.capabilities.browse:
+            return []
+        terms = Term("queue", "is", (queue,)), Term("state", "is", (State.PENDING,))
+        return self._backend.list(Filter(terms), limit=100).jobs
+
+    def depth(self, queue: str) -> int:
+        """How many jobs of a queue are pending; told to all, whose queues may lead there."""
+        counts = self._look.snapshot().queues.get(queue)
+        return 0 if counts is None else counts.states.get(State.PENDING, 0)
+
     def job(self, job_id: str) -> Job:
         """The whole job with errors and logs; `JobNotFound` if there is none."""
         job = self._backend.get(job_id)
@@ -116,7 +128,9 @@ class Insights:
     def search(self, where: str = "", *, limit: int = 50, after: str | None = None) -> Found:
         """`jobs` within a budget of time, for those who cannot wait for any filter."""
         check_page(limit)
-        return Search(self._backend).find(self.filter(where), limit=limit, after=after)
+        parsed = self.filter(where)
+        check_searchable(parsed)
+        return Search(self._backend).find(parsed, limit=limit, after=after)
 
     def counts(self, where: str = "", *, patient: bool = False) -> Counted:
         """Jobs that match by state: exact by queue and state, else within a budget.
@@ -124,6 +138,7 @@ class Insights:
         `patient` is for those who wait for it: it counts further.
         """
         parsed = self.filter(where)
+        check_searchable(parsed)
         if any(term.field not in ("queue", "state") for term in parsed.terms):
             return Search(self._backend).count(parsed, patient=patient)
         states = dict.fromkeys(State, 0)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from ferryman.filter import AGES, NUMBERS, Filter
+from ferryman.errors import InvalidFilter
+from ferryman.filter import AGES, NUMBERS, Filter, as_text, dig
 from ferryman.job import TERMINAL, State
 from ferryman.queue.counting import Counting
+from ferryman.service.redaction import hides, redacted, redacted_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from ferryman.filter import Term
     from ferryman.job import Job
     from ferryman.queue.answers import Page
     from ferryman.queue.contract import Backend
@@ -55,7 +58,10 @@ class Counted:
 
 
 class Search:
-    """Looks through one store, newest push first."""
+    """Looks through one store, newest push first.
+
+    What is hidden of a job cannot be found: else a filter would tell it letter by letter.
+    """
 
     def __init__(self, backend: Backend, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._backend = backend
@@ -76,7 +82,7 @@ class Search:
         for start, page, timely in self._pages(rough, after, BUDGET):
             now = self._backend.clock.now()
             for place, job in enumerate(page.jobs, 1):
-                if where.matches(job, now):
+                if _matches(where, job, now):
                     found.append(job)
                     if len(found) == limit:
                         known, cursor = self._cursor(rough, start, page, place)
@@ -108,7 +114,7 @@ class Search:
         for jobs, timely in self.walk(rough, BUDGET if patient else COUNT_BUDGET):
             now = self._backend.clock.now()
             for job in jobs:
-                if rough == where or where.matches(job, now):
+                if rough == where or _matches(where, job, now):
                     states[job.state] = states.get(job.state, 0) + 1
             if not timely:
                 return Counted(states, more=True)
@@ -147,6 +153,31 @@ class Search:
 def scans(where: Filter) -> bool:
     """Whether jobs have to be tested one by one, which may take `BUDGET`."""
     return _rough(where) != where
+
+
+def check_searchable(where: Filter) -> None:
+    """Refuse to look for what is hidden from everybody; meta is found by the store's indexes."""
+    for term in where.terms:
+        name = ".".join((term.field, *term.path))
+        if hides(term.path):
+            raise InvalidFilter(f"the values of {name} are hidden, so nobody can search for them")
+        if term.field == "meta" and any(redacted_text(str(v)) != v for v in term.values):
+            raise InvalidFilter(f"such a value of {name} is hidden, so nobody can search for it")
+
+
+def _matches(where: Filter, job: Job, now: float) -> bool:
+    return all(_holds(term, job, now) for term in where.terms)
+
+
+def _holds(term: Term, job: Job, now: float) -> bool:
+    found = term.holds(job, now) is not term.negated
+    # What is not in the whole is not in the part that is shown: most jobs are looked at once.
+    if found and term.field == "payload":
+        found = as_text(dig(redacted(job.payload), term.path)) in term.values
+    elif found and term.field in ("error", "text") and job.error is not None:
+        shown = replace(job, error=redacted_text(job.error))
+        found = term.holds(shown, now) is not term.negated
+    return found is not term.negated
 
 
 def _rough(where: Filter) -> Filter:

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ferryman.worker.known import Hold
 from ferryman.worker.upkeep import WORKER_CELLS
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ class WorkerRow:
 
     `stale`: it has missed three of its own updates, so it is dead, stopped or cut off. `skew`: by
     how many seconds the store's clock is ahead of its machine's. `hears`: whether its store tells
-    it of pushes; None where no store would.
+    it of pushes; None where no store would. `tasks` are those it knows, with their versions, and
+    `holds` what jobs of `task:…` or `queue:…` have to pass.
     """
 
     id: str
@@ -35,6 +37,8 @@ class WorkerRow:
     lease: float | None = None
     skew: float | None = None
     hears: bool | None = None
+    tasks: Mapping[str, int] | None = None
+    holds: Mapping[str, Hold] = field(default_factory=dict)
 
     @classmethod
     def read(cls, cell: Cell, now: float) -> WorkerRow:
@@ -47,13 +51,15 @@ class WorkerRow:
             host=_text(row, "host"),
             pid=_whole(row, "pid"),
             version=_text(row, "version"),
-            queues=_slots(row),
+            queues=_numbers(row, "queues") or {},
             running=_whole(row, "running"),
             started_at=_number(row, "started_at"),
             heartbeat_at=heartbeat_at,
             lease=lease,
             skew=_number(row, "skew"),
             hears=row.get("hears") if isinstance(row.get("hears"), bool) else None,
+            tasks=_numbers(row, "tasks"),
+            holds=_holds(row),
         )
 
 
@@ -80,7 +86,14 @@ def _whole(row: Mapping[str, Any], name: str) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _slots(row: Mapping[str, Any]) -> dict[str, int]:
-    value = row.get("queues")
+def _numbers(row: Mapping[str, Any], name: str) -> dict[str, int] | None:
+    value = row.get(name)
+    if not isinstance(value, dict):
+        return None
+    return {str(key): number for key, number in value.items() if isinstance(number, int)}
+
+
+def _holds(row: Mapping[str, Any]) -> dict[str, Hold]:
+    value = row.get("holds")
     items = value.items() if isinstance(value, dict) else ()
-    return {str(queue): slots for queue, slots in items if isinstance(slots, int)}
+    return {str(owner): Hold.read(one) for owner, one in items}

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
+
+from ferryman.telemetry.secret_names import looks_secret
 
 # C0, DEL and C1 steer terminals and forge lines; the separators break them, the marks and
 # overrides reorder what is read, and lone surrogates cannot be encoded at all.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+# To the last @, for a password may hold @ and / that were not encoded. Only a web address has a
+# port and then a path in which an @ is nothing special.
 _CREDENTIALS = re.compile(
-    r"(\b[a-z][a-z0-9+.\-]{0,30}://[^\s/:@\"']{0,200}):[^\s/@\"']{1,500}@", re.I
+    r"(\b(?>(https?|wss?)(?=://)|[a-z][a-z0-9+.\-]{0,30})://[^\s/:\"']{0,200}):"
+    r"(?(2)(?!\d{1,5}[/?#]))[^\s\"']{1,500}@",
+    re.I,
 )
-_SECRET_PARAMETER = re.compile(
-    r"([?&](?:password|passwd|pwd|token|secret|api_?key|access_?key|sig|signature)=)[^&\s\"']+",
-    re.IGNORECASE,
-)
+_PARAMETER = re.compile(r"([?&;]([^=?&;\s\"']{1,200})=)([^&\s\"']+)")
+_SIGNATURE = re.compile(r"(?i)(?:sig|signature)\Z")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -38,7 +43,15 @@ def without_credentials(text: str) -> str:
     """`text` with the password of every URL in it replaced, before its host and in its query."""
     if "://" not in text:
         return text
-    return _SECRET_PARAMETER.sub(r"\1***", _CREDENTIALS.sub(r"\1:***@", text))
+    return _PARAMETER.sub(_hide_parameter, _CREDENTIALS.sub(r"\1:***@", text))
+
+
+def _hide_parameter(found: re.Match[str]) -> str:
+    # Who reads the URL decodes the name: `%70assword` is one too.
+    name = unquote(found[2])
+    value = 0 if found[3].isdecimal() else found[3]
+    secret = looks_secret(name, value) or _SIGNATURE.search(name)
+    return f"{found[1]}***" if secret else found[0]
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
 
 from ferryman.telemetry.context import job_fields
-from ferryman.telemetry.escape import json_safe, one_line, without_credentials
+from ferryman.telemetry.escape import json_safe, one_line
+from ferryman.telemetry.redaction import redacted_text
 
 LogFormat = Literal["text", "json"]
 
@@ -44,9 +45,12 @@ class TextLines(logging.Formatter):
     """`2027-01-15T08:00:00.123Z INFO ferryman.jobs job completed id=…`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line = f"{_time(record)} {record.levelname} {record.name} {one_line(record.getMessage())}"
+        text = record.getMessage()
+        # The fields of our own lines were looked through one by one.
+        text = one_line(text if hasattr(record, FIELDS) else redacted_text(text))
+        line = f"{_time(record)} {record.levelname} {record.name} {text}"
         if record.exc_info:
-            line += f"\n{self.formatException(record.exc_info)}"
+            line += f"\n{redacted_text(self.formatException(record.exc_info))}"
         return line
 
 
@@ -65,12 +69,12 @@ class JsonLines(logging.Formatter):
             **(fields if fields is not None else _of_user(record)),
         }
         if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
+            line["traceback"] = redacted_text(self.formatException(record.exc_info))
         return json_safe(json.dumps(line, ensure_ascii=False, default=str))
 
 
 def _of_user(record: logging.LogRecord) -> dict[str, Any]:
-    return {"text": without_credentials(record.getMessage()), **job_fields()}
+    return {"text": redacted_text(record.getMessage()), **job_fields()}
 
 
 def _time(record: logging.LogRecord) -> str:
@@ -80,8 +84,10 @@ def _time(record: logging.LogRecord) -> str:
 
 def _value(value: object) -> str:
     if isinstance(value, Mapping):
-        value = ",".join(f"{name}:{item}" for name, item in value.items())
-    text = without_credentials(str(value))
+        # Item by item: a queue may well be called `reset-password`.
+        text = ",".join(f"{name}:{redacted_text(str(item))}" for name, item in value.items())
+    else:
+        text = redacted_text(str(value))
     if _BARE.fullmatch(text):
         return one_line(text, MAX_VALUE)
     # Backslashes first: a value that ends in one must not swallow its closing quote.

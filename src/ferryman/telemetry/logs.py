@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.events import ANY
 from ferryman.job import Job, State
-from ferryman.telemetry.escape import without_credentials
 from ferryman.telemetry.lines import FIELDS, LOGGER, text_line
 from ferryman.telemetry.outage import Outage
+from ferryman.telemetry.redaction import redacted_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -209,7 +209,7 @@ class EventLog:
             _log(BACKEND, logging.INFO, "backend.recovered", "store available again", fields)
 
     def _job_unsettled(self, event: Event) -> None:
-        facts = {"job_id": event["settlement"].job_id, "error": str(event["error"])}
+        facts = {"job_id": event["settlement"].job_id, **_raised(event["error"])}
         text = "the end of a job could not be stored, its lease will expire"
         _log(JOBS, logging.ERROR, event.name, text, facts)
 
@@ -248,7 +248,7 @@ def _log(logger_name: str, level: int, name: str, text: str, fields: Mapping[str
     logger = logging.getLogger(logger_name)
     if not logger.isEnabledFor(level):
         return
-    known = {field: value for field, value in fields.items() if value is not None}
+    known = {field: _shown(value) for field, value in fields.items() if value is not None}
     extra = {FIELDS: {"event": name, "text": text, **known}}
     logger.log(level, "%s", text_line(text, known), extra=extra)
 
@@ -270,6 +270,11 @@ def _raised(error: BaseException | None) -> dict[str, Any]:
     return {"error": _bounded(text)}
 
 
+def _shown(value: Any) -> Any:
+    return redacted_text(value) if isinstance(value, str) else value
+
+
 def _bounded(text: str) -> str:
-    masked = without_credentials(text)
+    # Before it is cut: half a name no longer tells that a secret follows.
+    masked = redacted_text(text)
     return masked if len(masked) <= MAX_ERROR else masked[: MAX_ERROR - 1] + "…"

@@ -6,6 +6,7 @@ nowhere.
 
 from __future__ import annotations
 
+import traceback
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ferryman.errors import Unsupported
 from ferryman.lifecycle import Verdict
 from ferryman.message import MAX_META
+from ferryman.telemetry.redaction import redacted_text
 
 try:
     from opentelemetry import trace as api
@@ -57,11 +59,12 @@ class Spans:
 
     @contextmanager
     def sending(self, messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
-        with self._tracer.start_as_current_span(
+        span = self._tracer.start_span(
             _name("push", messages),
             kind=api.SpanKind.PRODUCER,
             attributes=_attributes("push", "send", messages),
-        ):
+        )
+        with _ending(span):
             carrier: dict[str, str] = {}
             _PROPAGATOR.inject(carrier)
             yield [_marked(message, carrier) for message in messages]
@@ -79,7 +82,7 @@ class Spans:
                 "ferryman.attempt": max(job.attempts for job in jobs),
             },
         )
-        with api.use_span(span, end_on_exit=True):
+        with _ending(span):
             yield lambda settlements: _end(span, settlements)
 
 
@@ -134,9 +137,27 @@ def _end(span: api.Span, settlements: Sequence[Settlement]) -> None:
     for settlement in settlements:
         error = settlement.error
         if error is not None and settlement.verdict in _FAILED:
-            facts = {"exception.type": error.kind, "exception.message": error.text}
-            if error.traceback is not None:
-                facts["exception.stacktrace"] = error.traceback
-            span.add_event("exception", facts)
-            span.set_attribute("error.type", error.kind)
-            span.set_status(api.StatusCode.ERROR, error.text)
+            _raised(span, error.kind, error.text, error.traceback)
+
+
+@contextmanager
+def _ending(span: api.Span) -> Iterator[None]:
+    """Makes the span the current one until it ends. OpenTelemetry itself would hide no secrets."""
+    with api.use_span(
+        span, end_on_exit=True, record_exception=False, set_status_on_exception=False
+    ):
+        try:
+            yield
+        except Exception as error:
+            _raised(span, type(error).__qualname__, str(error), traceback.format_exc())
+            raise
+
+
+def _raised(span: api.Span, kind: str, text: str, stack: str | None) -> None:
+    shown = redacted_text(text)
+    facts = {"exception.type": kind, "exception.message": shown}
+    if stack is not None:
+        facts["exception.stacktrace"] = redacted_text(stack)
+    span.add_event("exception", facts)
+    span.set_attribute("error.type", kind)
+    span.set_status(api.StatusCode.ERROR, shown)

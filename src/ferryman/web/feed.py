@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import secrets
 from collections import deque
@@ -14,16 +15,17 @@ from starlette.concurrency import run_in_threadpool
 from ferryman.errors import BackendError
 from ferryman.service import presentation
 from ferryman.service.insights import Overview
-from ferryman.telemetry.escape import without_credentials
+from ferryman.telemetry.redaction import redacted_text
 from ferryman.web.problems import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 
     from ferryman.queue.answers import QueueCounts
     from ferryman.queue.contract import Backend
     from ferryman.service.look import Look
     from ferryman.service.workers import WorkerRow
+    from ferryman.web.access.visitor import Visitor
 
 EVERY: Final = 1.2
 """Seconds between two looks: one question to the store each."""
@@ -35,6 +37,8 @@ WORKERS_EVERY: Final = 10
 """Looks between two questions about the workers."""
 HEARTBEAT: Final = 15.0
 """Seconds after which a silent stream says that it lives."""
+ASK_AGAIN: Final = 15.0
+"""Seconds after which the next look also finds out whether the listeners may still listen."""
 MOST_LISTENERS: Final = 200
 REMEMBERED: Final = 1_000
 
@@ -49,17 +53,30 @@ class Change:
     outage: str | None = None
 
 
-class Feed:
-    """Looks at the store while somebody listens. Belongs to the event loop of its server."""
+@dataclass(slots=True, eq=False)
+class Listener:
+    """An open stream; `ended` when its visitor may no longer listen."""
 
-    def __init__(self, backend: Backend, look: Look) -> None:
+    visitor: Visitor
+    ended: bool = False
+
+
+class Feed:
+    """Looks at the store while somebody listens. Belongs to the event loop of its server.
+
+    `holds` tells whether a visitor would be let in now: a stream outlives the request that began
+    it, and must not outlive its credential.
+    """
+
+    def __init__(self, backend: Backend, look: Look, holds: Callable[[Visitor], bool]) -> None:
         self._backend = backend
         self._shared = look
+        self._holds = holds
         # Numbers of another life of the server mean nothing to this one.
         self._life = secrets.token_hex(4)
         self._changes: deque[Change] = deque(maxlen=REMEMBERED)
         self._news = asyncio.Event()
-        self._listeners = 0
+        self._listeners: set[Listener] = set()
         self._looking: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._workers: Sequence[WorkerRow] | None = None
@@ -69,12 +86,24 @@ class Feed:
     def close(self) -> None:
         """End every stream; from any thread."""
         self._closed = True
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._tell)
+        self._wake()
 
-    def stream(self, last_id: str | None, only: Collection[str] | None) -> AsyncIterator[bytes]:
+    def expel(self) -> None:
+        """End the streams of those who may no longer listen; from any thread."""
+        listeners = list(self._listeners)
+        for visitor in {one.visitor for one in listeners}:
+            # While the store does not answer nobody is sent away, and nothing of it is told.
+            with contextlib.suppress(BackendError):
+                if not self._holds(visitor):
+                    for one in listeners:
+                        one.ended |= one.visitor == visitor
+        # Only then: whoever is woken begins to wait for the next sign of life anew.
+        if any(one.ended for one in listeners):
+            self._wake()
+
+    def stream(self, last_id: str | None, visitor: Visitor) -> AsyncIterator[bytes]:
         """Server-sent events from now on, or from after `last_id` if that is still known."""
-        if self._listeners >= MOST_LISTENERS:
+        if len(self._listeners) >= MOST_LISTENERS:
             raise Problem(
                 429,
                 "too_many_listeners",
@@ -82,15 +111,13 @@ class Feed:
                 hint="poll GET /v1/overview instead",
                 headers={"Retry-After": "30"},
             )
-        return self._events(self._number(last_id), only)
+        return self._events(self._number(last_id), Listener(visitor))
 
-    async def _events(
-        self, number: int | None, only: Collection[str] | None
-    ) -> AsyncIterator[bytes]:
-        self._enter()
+    async def _events(self, number: int | None, listener: Listener) -> AsyncIterator[bytes]:
+        self._enter(listener)
         try:
             yield b"retry: 2000\n\n"
-            while not self._closed:
+            while not (self._closed or listener.ended):
                 news = self._news
                 latest = self._changes[-1] if self._changes else None
                 if latest is None or latest.number == number:
@@ -99,10 +126,10 @@ class Feed:
                     except TimeoutError:
                         yield b": still here\n\n"
                     continue
-                yield self._told(latest, number, only)
+                yield self._told(latest, number, listener.visitor.queues)
                 number = latest.number
         finally:
-            self._leave()
+            self._leave(listener)
 
     def _told(self, latest: Change, number: int | None, only: Collection[str] | None) -> bytes:
         known = None if number is None else [c for c in self._changes if c.number > number]
@@ -130,22 +157,26 @@ class Feed:
 
     # -- looking
 
-    def _enter(self) -> None:
-        self._listeners += 1
+    def _enter(self, listener: Listener) -> None:
+        self._listeners.add(listener)
         self._shared.watched = True
         if self._looking is None or self._looking.done():
             self._loop = asyncio.get_running_loop()
             self._looking = self._loop.create_task(self._look_on())
 
-    def _leave(self) -> None:
-        self._listeners -= 1
-        self._shared.watched = self._listeners > 0
-        if self._listeners == 0 and self._looking is not None:
+    def _leave(self, listener: Listener) -> None:
+        self._listeners.discard(listener)
+        self._shared.watched = bool(self._listeners)
+        if not self._listeners and self._looking is not None:
             self._looking.cancel()
 
     async def _look_on(self) -> None:
-        turn = 0
+        turn, asked = 0, asyncio.get_running_loop().time()
         while not self._closed:
+            now = asyncio.get_running_loop().time()
+            if now - asked >= ASK_AGAIN:
+                asked = now
+                await run_in_threadpool(self.expel)
             change = await run_in_threadpool(self._look, turn)
             if change is not None:
                 self._changes.append(change)
@@ -161,7 +192,7 @@ class Feed:
             if self._backend.capabilities.cells and turn % WORKERS_EVERY == 0:
                 self._workers = self._shared.renew_workers()
         except BackendError as error:
-            outage = without_credentials(str(error))
+            outage = redacted_text(str(error))
             same = last.outage is not None
             return None if same else Change(last.number + 1, frozenset(), last.seen, outage)
         self._took = self._backend.clock.monotonic() - started
@@ -173,6 +204,10 @@ class Feed:
         if same and last.seen is not None and last.seen.workers == self._workers:
             return None
         return Change(last.number + 1, changed, seen)
+
+    def _wake(self) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._tell)
 
     def _tell(self) -> None:
         news, self._news = self._news, asyncio.Event()

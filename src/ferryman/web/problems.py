@@ -15,7 +15,6 @@ from ferryman import errors
 from ferryman.service.control import OutOfReach
 from ferryman.service.push_quota import PushesSpent
 from ferryman.service.redaction import redacted_filter
-from ferryman.telemetry.escape import without_credentials
 from ferryman.web.answers import Json
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def problem_of(error: Exception, request_id: str = "") -> Problem:
         )
     for kinds, status, code in _MEANINGS:
         if isinstance(error, kinds):
-            detail = without_credentials(redacted_filter(str(error)))
+            detail = redacted_filter(str(error))
             headers = {"Retry-After": "1"} if code == "store_unavailable" else None
             return Problem(status, code, detail, hint=_HINTS.get(code), headers=headers)
     return _unforeseen(error, request_id)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import CapacityLimiter
 
+from ferryman.ids import new_id
 from ferryman.service.audit import Audit
 from ferryman.service.bulk_runner import BulkRunner
 from ferryman.service.control import Control
@@ -59,7 +60,7 @@ class Site:
         # Searches that take long leave the other threads to those who ask for less.
         self.scans = CapacityLimiter(SCANS)
         self.look = Look(backend)
-        self.feed = Feed(backend, self.look)
+        self.feed = Feed(backend, self.look, self.door.holds)
 
     def close(self) -> None:
         """Send the listeners away and end bulk acts after the part that is under way."""
@@ -112,7 +113,12 @@ class Visit:
         """Add a row to the audit log, unless nothing was changed."""
         if self.count != 0:
             self.site.audit.add(
-                self.request_id, self.visitor.name, act, target=self.target, count=self.count
+                new_id(),
+                self.visitor.name,
+                act,
+                target=self.target,
+                count=self.count,
+                request_id=self.request_id,
             )
 
     def require(self, role: Role) -> None:

@@ -108,7 +108,7 @@ class Upkeep(Loop):
             self._write(None)
 
     def _show(self) -> None:
-        self._write(json.dumps({**self._row(), **_ties(self._backend)}))
+        self._write(json.dumps({**this_process(), **self._row(), **_ties(self._backend)}))
 
     def _write(self, value: str | None) -> None:
         if not self._backend.capabilities.cells:

@@ -11,6 +11,7 @@ from ferryman.worker.batches import Batches
 from ferryman.worker.event_loop import EventLoopThread
 from ferryman.worker.feeding import Feeding
 from ferryman.worker.gates import Gates
+from ferryman.worker.known import known
 from ferryman.worker.lane import MAX_BUFFER, MAX_SERVED, Lane
 from ferryman.worker.leases import LeaseKeeper
 from ferryman.worker.loop_watchdog import LoopWatchdog
@@ -24,7 +25,7 @@ from ferryman.worker.score import Score
 from ferryman.worker.settings import Settings
 from ferryman.worker.settler import Settler
 from ferryman.worker.traced_executor import executor_for
-from ferryman.worker.upkeep import Upkeep, this_process
+from ferryman.worker.upkeep import Upkeep
 from ferryman.worker.watch import Watch
 
 if TYPE_CHECKING:
@@ -389,7 +390,7 @@ class Worker:
     def _row(self) -> Mapping[str, Any]:
         return {
             "id": self.id,
-            **this_process(),
+            **known(self._tasks, self._flow, self._capacities),
             "queues": self._slots(),
             "running": len(self._running()),
             "started_at": self._started_at,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ferryman import Fail, Ferry, Retry, State, collect
@@ -12,7 +13,7 @@ from ferryman.message import Message, encode
 from ferryman.queue.settlement import Settlement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ferryman.queue.contract import Backend
 
@@ -134,6 +135,13 @@ def planted(strings: list[str]) -> Iterator[Job]:
             errors=(JobError(1, at, name, name[:100], text or "-", text),),
             logs=(LogLine(at, text),),
         )
+
+
+def planted_runs(names: Iterable[str]) -> Iterator[Job]:
+    """The first job of a run of this name, in a pipeline and a stage of the same."""
+    for index, name in enumerate(names):
+        marks = {"run": name, "pipeline": name, "stage": name}
+        yield replace(next(planted([name])), id=name, key=None, meta=marks, seq=1_000 + index)
 
 
 def name_of(text: str) -> str:

@@ -35,6 +35,15 @@ document.addEventListener("securitypolicyviolation", (event) =>
   window.wrong.push(`${event.violatedDirective}: ${event.blockedURI} ${event.sample}`));
 """
 
+# Not what only those see who hear the page: it is one pixel wide on purpose.
+_BEYOND: Final = """
+[...document.querySelectorAll("button, input, select, textarea, summary, [role=button]")]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }))
+  .map((one) => [one, one.getBoundingClientRect()])
+  .filter(([, box]) => box.width > 1 && (box.left < 0 || box.right > innerWidth + 0.5))
+  .map(([one, box]) => `${one.outerHTML.slice(0, 120)} at ${box.left} to ${box.right}`)
+"""
+
 
 class Screen:
     """A signed-in page; `wrong` is whatever the browser complained about."""
@@ -97,6 +106,11 @@ class Screen:
         self.button(verb, self.dialog).click()
         expect(self.dialog).to_have_count(0)
         return command
+
+    def beyond(self) -> list[str]:
+        """What can be used but lies, in part, beyond the left or right edge of the screen."""
+        found: list[str] = self.page.evaluate(_BEYOND)
+        return found
 
     @property
     def wrong(self) -> list[str]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
 from ferryman import Ferry, State
+from ferryman.message import Message
 from ferryman.service.api_keys import ApiKeys
+from ferryman.service.bulk import BulkActs
+from ferryman.service.control import Control
 from ferryman.service.insights import Insights
 from ferryman.service.roles import Role
 from ferryman.testing.waiting import wait_until
@@ -18,8 +22,12 @@ from tests.system.dashboard import scene
 from tests.system.dashboard.fixtures import served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from playwright.sync_api import Route
+
+    from ferryman.lifecycle import Act
+    from ferryman.queue.answers import Acted
     from ferryman.web.server import Server
     from tests.system.dashboard.fixtures import Look
     from tests.system.dashboard.screen import Screen
@@ -138,6 +146,103 @@ def test_selected_jobs_and_all_that_match_are_acted_on_with_exact_counts(
     screen.confirm("Delete", jobs=120, typed="delete")
     expect(page.get_by_role("status").filter(has_text="120 done")).to_be_visible()
     assert ferry.backend.snapshot().count(State.CANCELLED) == 0
+
+
+def test_an_act_on_many_is_stopped_in_between(
+    ferry: Ferry, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ferry.backend.push([Message.of("mail", "send", index) for index in range(2_100)])
+    parts = gated(monkeypatch)
+    page = screen.open("jobs?where=queue%3Amail", "Jobs")
+    page.get_by_label("Select all on this page").check()
+    screen.button("Select all 2,100 that match").click()
+    screen.button("Cancel").click()
+    screen.confirm("Cancel", jobs=2_100)
+    parts.release()
+    under_way = page.get_by_role("status").filter(has_text="cancel 500 of 2,100")
+    expect(under_way).to_be_visible()
+    screen.button("Stop", under_way).click()
+    wait_until(lambda: BulkActs(ferry.backend).list()[0].cancelling, what="the stop to be known")
+    for _ in range(2):
+        parts.release()
+    # The part that was under way is done to its end, and so is the one that was held by then.
+    expect(page.get_by_role("status").filter(has_text="1,500 done, then stopped")).to_be_visible()
+    expect(under_way).to_have_count(0)
+    assert ferry.backend.snapshot().count(State.CANCELLED) == 1_500
+    assert ferry.backend.snapshot().count(State.PENDING) == 600
+
+
+def gated(monkeypatch: pytest.MonkeyPatch) -> threading.Semaphore:
+    """Lets a part of a bulk act be done for each release."""
+    parts, act_on = threading.Semaphore(0), Control.act_on
+
+    def waiting(control: Control, act: Act, ids: Sequence[str]) -> Sequence[Acted]:
+        assert parts.acquire(timeout=60)
+        return act_on(control, act, ids)
+
+    monkeypatch.setattr(Control, "act_on", waiting)
+    return parts
+
+
+def test_an_act_on_many_that_may_not_be_watched_is_not_asked_about_again(
+    ferry: Ferry, screen: Screen
+) -> None:
+    for index in range(3):
+        ferry.push("send", f"user {index}")
+    page = screen.open("jobs?where=queue%3Amail", "Jobs")
+    asked: list[str] = []
+
+    def refuse(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=403, json={"title": "Forbidden", "code": "forbidden"})
+
+    page.route(re.compile("/v1/bulk/(?!preview)[^/]+$"), refuse)
+    page.get_by_label("Select all on this page").check()
+    screen.button("Cancel").click()
+    screen.confirm("Cancel", jobs=3)
+    expect(page.get_by_role("status").filter(has_text="may not be seen")).to_be_visible()
+    expect(screen.button("Stop")).to_have_count(0)
+    assert len(asked) == 1
+
+
+def test_who_signs_out_is_asked_for_a_key_again(ferry: Ferry, screen: Screen) -> None:
+    page = screen.open("queues", "Queues")
+    screen.button("Sign out").click()
+    expect(page.get_by_label("Token or key")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Token or key")).to_be_visible()
+    expect(page.get_by_role("link", name="Queues")).to_have_count(0)
+    refused = page.evaluate("fetch('v1/queues').then((answer) => answer.status)")
+    assert refused == 401
+
+
+def test_a_key_of_some_queues_is_offered_only_what_it_may_see(
+    ferry: Ferry, server: Server, look: Look
+) -> None:
+    ferry.push("send", "ada", id="ada")
+    _, key = ApiKeys(ferry.backend).create("the mail room", Role.OPERATOR, queues=["mail"])
+    screen = look(server.address, key)
+    page = screen.page
+    refused: list[str] = []
+    page.on("response", lambda one: refused.append(one.url) if one.status == 403 else None)
+    rail = page.get_by_role("navigation", name="Pages")
+    expect(rail.get_by_role("link")).to_have_text(
+        [re.compile(f"^{name}") for name in ("Overview", "Queues", "Jobs", "Failures", "Workers")]
+    )
+    for path, heading in {
+        "queues/mail": "mail",
+        "jobs": "Jobs",
+        "failures": "Failures",
+        "workers": "Workers",
+        "": "Overview",
+    }.items():
+        expect(screen.open(path, heading).locator(".loading")).to_have_count(0)
+    page.keyboard.press("g")
+    page.keyboard.press("p")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+    page.keyboard.press("?")
+    expect(screen.dialog).not_to_contain_text("go to pipelines")
+    assert refused == []
 
 
 def test_a_group_of_failures_is_retried(ferry: Ferry, screen: Screen) -> None:

@@ -13,6 +13,8 @@ from playwright.sync_api import expect
 
 from ferryman import Ferry, State
 from ferryman.filter import Filter
+from ferryman.service.api_keys import ApiKeys
+from ferryman.service.roles import Role
 from ferryman.worker.settings import Settings
 from tests.system.dashboard import scene
 from tests.system.dashboard.fixtures import served
@@ -109,17 +111,44 @@ def test_no_page_has_barriers_for_anybody(
 
 def test_every_page_fits_a_telephone(store: Ferry, server: Server, look: Look) -> None:
     screen = look(server.address, width=360)
-    wide = {}
+    wide, beyond, barriers = {}, {}, {}
     for path in every_page(screen, store):
         width = screen.page.evaluate("document.documentElement.scrollWidth")
         if width > 360:
             wide[path] = width
+        beyond[path] = screen.beyond()
+        # A list of few: each of fifty rows would be looked at, and all are alike.
+        barriers[path] = screen.barriers() if path != "jobs" else []
     assert wide == {}
+    assert {path: found for path, found in beyond.items() if found} == {}
+    assert {path: found for path, found in barriers.items() if found} == {}
     screen.open("", "Overview")
     screen.button("Menu").click()
     screen.page.get_by_role("link", name="Failures").click()
     expect(screen.page.get_by_role("heading", level=1)).to_have_text("Failures")
     assert screen.barriers() == []
+
+
+def test_acts_and_targets_are_there_on_a_telephone(
+    store: Ferry, server: Server, look: Look
+) -> None:
+    ApiKeys(store.backend).create("the robot", Role.VIEWER)
+    screen = look(server.address, width=360)
+    for path, heading, name in (
+        ("failures", "Failures", re.compile("^Retry all")),
+        ("schedules", "Schedules", re.compile("^Pause: nightly")),
+        ("queues", "Queues", re.compile("^Pause mail")),
+        ("keys", "API keys", re.compile("^Revoke the robot")),
+    ):
+        page = screen.open(path, heading)
+        expect(page.get_by_role("button", name=name).first).to_be_visible()
+        assert screen.beyond() == []
+    page = screen.open("audit", "Audit")
+    # What was acted on, below who did it.
+    expect(page.locator("tbody td[data-title=On]").first).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    settled(screen.open("schedules", "Schedules"))
+    expect(page.locator("thead th").first).to_be_visible()
 
 
 def test_a_dialog_has_no_barriers(server: Server, look: Look) -> None:

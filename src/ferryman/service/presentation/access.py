@@ -40,7 +40,7 @@ def audit(page: AuditPage) -> dict[str, Any]:
                 "target": row.target,
                 "where": row.where,
                 "count": row.count,
-                "request_id": row.id,
+                "request_id": row.request_id or row.id,
             }
             for row in page.rows
         ],

@@ -8,17 +8,21 @@ from ferryman.job import State
 from ferryman.service.presentation.values import moment
 
 if TYPE_CHECKING:
+    from ferryman.pipeline.run import Progress, RunState
     from ferryman.pipeline.shape import Shape
     from ferryman.service.runs import RunRow, WholeRun
 
 
 def run_row(row: RunRow) -> dict[str, Any]:
-    """A run as lists show it."""
+    """A run as lists show it; `stages` is null where it has too many jobs to count here."""
+    progress = row.progress
     return {
         "run": row.id,
         "pipeline": row.pipeline,
         "state": row.state,
         "started_at": moment(row.started_at),
+        "finished_at": None if progress is None else _ended(row.state, progress),
+        "stages": None if progress is None else _stages(progress),
     }
 
 
@@ -28,15 +32,10 @@ def run_whole(whole: WholeRun) -> dict[str, Any]:
         "run": whole.id,
         "pipeline": whole.pipeline,
         "state": whole.progress.state,
-        "stages": [
-            {"stage": stage, **{str(state): counts.get(state, 0) for state in State}}
-            for stage, counts in whole.progress.stages.items()
-        ],
+        "stages": _stages(whole.progress),
         "edges": _edges(whole.shape),
         "started_at": moment(whole.progress.began_at),
-        "finished_at": None
-        if whole.progress.state in ("running", "paused")
-        else moment(whole.progress.ended_at),
+        "finished_at": _ended(whole.progress.state, whole.progress),
     }
 
 
@@ -50,6 +49,17 @@ def pipeline(shape: Shape) -> dict[str, Any]:
         ],
         "edges": _edges(shape),
     }
+
+
+def _stages(progress: Progress) -> list[dict[str, Any]]:
+    return [
+        {"stage": stage, **{str(state): counts.get(state, 0) for state in State}}
+        for stage, counts in progress.stages.items()
+    ]
+
+
+def _ended(state: RunState, progress: Progress) -> str | None:
+    return None if state in ("running", "paused") else moment(progress.ended_at)
 
 
 def _edges(shape: Shape) -> list[dict[str, str]]:

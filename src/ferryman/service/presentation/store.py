@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from ferryman.queue.answers import QueueCounts
     from ferryman.queue.diagnosis import Finding, Trouble
     from ferryman.service.insights import Overview
+    from ferryman.service.scale import Scale
     from ferryman.service.settings import Setting
     from ferryman.service.ticker import Tick
-    from ferryman.service.why import Reason, Scale
+    from ferryman.service.why import Reason
     from ferryman.service.workers import WorkerRow
 
 

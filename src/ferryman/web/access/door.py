@@ -9,11 +9,12 @@ from math import ceil
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
+from ferryman.errors import BackendError
 from ferryman.service.api_keys import ApiKeys, digest
 from ferryman.service.roles import Role
 from ferryman.web.access.pace import Pace
-from ferryman.web.access.sessions import COOKIE, Sessions
-from ferryman.web.access.visitor import NOBODY, Visitor
+from ferryman.web.access.sessions import Sessions, cookie_name
+from ferryman.web.access.visitor import NOBODY, TOKEN_HOLDER, Visitor
 from ferryman.web.problems import Problem
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ class Door:
 
     def __init__(self, backend: Backend, token: str | None, *, rate: float, burst: int) -> None:
         self.keys = ApiKeys(backend)
-        self.sessions = Sessions(backend, self.keys)
-        self._monotonic = backend.clock.monotonic
         self._token = None if token is None else digest(token)
+        self.sessions = Sessions(backend, self.keys, self._token)
+        self._monotonic = backend.clock.monotonic
         self._lock = threading.Lock()
         self._invitations: set[str] = set()
         self._remembered: dict[str, tuple[float, Visitor | None]] = {}
@@ -70,9 +71,9 @@ class Door:
     def look_up(self, request: Request) -> Visitor:
         """Who asks, by what the store says, or a `Problem`: 401, 429."""
         credential = _credential(request)
-        visitor = None if credential is None else self._found(credential)
+        visitor = None if credential is None else self._asked(credential)
         if visitor is None:
-            if "authorization" in request.headers or COOKIE in request.cookies:
+            if credential is not None or "authorization" in request.headers:
                 self._failed(_address(request))
             raise Problem(
                 401,
@@ -82,6 +83,25 @@ class Door:
                 headers={"WWW-Authenticate": "Bearer"},
             )
         return visitor
+
+    def holds(self, visitor: Visitor) -> bool:
+        """Whether somebody who was let in would be let in now, by what the store says."""
+        if visitor.session is not None:
+            return self._looked_up(("session", visitor.session)) is not None
+        return visitor.key_id is None or self.keys.get(visitor.key_id) is not None
+
+    def recognises(self, request: Request) -> bool:
+        """Whether a visitor whom a route lets in anyway has credentials. A `Problem`: 429."""
+        credential = _credential(request)
+        if credential is None:
+            return False
+        try:
+            visitor = self._found(credential)
+        except BackendError:
+            return False
+        if visitor is None:
+            self._failed(_address(request))
+        return visitor is not None
 
     def admit(self, visitor: Visitor, request: Request, rule: Rule) -> None:
         """Refuse what this visitor may not do with a `Problem`: 403 or 429."""
@@ -101,12 +121,15 @@ class Door:
                 403, "out_of_reach", "this key is confined to its queues, and this is about all"
             )
 
-    def exchange(self, token: str, address: str) -> str:
-        """A session for a token of any kind; its secret. A `Problem` if the token is unknown."""
+    def exchange(self, token: str, address: str) -> tuple[str, Visitor]:
+        """A session for a token of any kind: its secret, and whose it is.
+
+        A `Problem` if the token is unknown.
+        """
         with self._lock:
             invited = digest(token) in self._invitations
             self._invitations.discard(digest(token))
-        visitor = Visitor("local", Role.ADMIN) if invited else self._found(("key", token))
+        visitor = Visitor("local", Role.ADMIN) if invited else self._asked(("key", token))
         if visitor is None:
             self._failed(address)
             raise Problem(
@@ -115,7 +138,7 @@ class Door:
                 "this token opens nothing: it is wrong, revoked, expired or used",
                 hint="`ferryman keys create` makes a key; `ferryman serve` prints a new link",
             )
-        return self.sessions.open(visitor)
+        return self.sessions.open(visitor), visitor
 
     def leave(self, visitor: Visitor) -> None:
         """End the session of a visitor who has one."""
@@ -135,17 +158,32 @@ class Door:
         kind, secret = credential
         token = self._token if kind == "key" else None
         if token is not None and compare_digest(token, digest(secret)):
-            return True, Visitor("token", Role.ADMIN)
+            return True, TOKEN_HOLDER
         with self._lock:
             until, visitor = self._remembered.get(_name(credential), (0.0, None))
         known = until > self._monotonic()
         return known, visitor if known else None
 
+    def _asked(self, credential: Credential) -> Visitor | None:
+        try:
+            return self._found(credential)
+        except BackendError:
+            # In its own words the store may name places, and it is not known who reads them.
+            raise Problem(
+                503,
+                "store_unavailable",
+                "the store does not answer, so it is not known who you are",
+                hint="try again in a moment",
+                headers={"Retry-After": "1"},
+            ) from None
+
     def _found(self, credential: Credential) -> Visitor | None:
         known, visitor = self._recalled(credential)
-        if known:
-            return visitor
+        return visitor if known else self._looked_up(credential)
+
+    def _looked_up(self, credential: Credential) -> Visitor | None:
         (kind, secret), now = credential, self._monotonic()
+        visitor: Visitor | None
         if kind == "session":
             visitor = self.sessions.find(secret)
         else:
@@ -167,7 +205,7 @@ def _credential(request: Request) -> Credential | None:
     if header is not None:
         scheme, _, token = header.partition(" ")
         return ("key", token.strip()) if scheme.lower() == "bearer" else None
-    secret = request.cookies.get(COOKIE)
+    secret = request.cookies.get(cookie_name(request))
     return None if secret is None else ("session", secret)
 
 

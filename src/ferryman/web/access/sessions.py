@@ -9,27 +9,36 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.service.api_keys import digest
 from ferryman.service.roles import Role
-from ferryman.web.access.visitor import Visitor
+from ferryman.web.access.visitor import TOKEN_HOLDER, Visitor
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
+
     from ferryman.queue.contract import Backend
     from ferryman.service.api_keys import ApiKeys
 
-COOKIE: Final = "ferryman_session"
 LENGTH: Final = 12 * 3_600.0
 """Seconds after which one logs in again."""
 SESSION_CELLS: Final = "session/"
 
 
+def cookie_name(request: Request) -> str:
+    """Browsers keep cookies by host alone: the dashboards of two ports would share one."""
+    port = request.url.port
+    return "ferryman_session" if port is None else f"ferryman_session_{port}"
+
+
 class Sessions:
     """Kept in cells, so that every server of a store knows them; else in this process.
 
-    One that was opened with an API key ends with that key.
+    One that was opened with an API key ends with that key, one that was opened with the server's
+    token (of which `token` is the hash) where that is another.
     """
 
-    def __init__(self, backend: Backend, keys: ApiKeys) -> None:
+    def __init__(self, backend: Backend, keys: ApiKeys, token: str | None = None) -> None:
         self._backend = backend
         self._keys = keys
+        self._token = token
         self._lock = threading.Lock()
         self._kept: dict[str, tuple[float, str]] = {}
 
@@ -43,6 +52,7 @@ class Sessions:
                 "role": str(visitor.role),
                 "queues": queues,
                 "key_id": visitor.key_id,
+                "token": self._mark(secret) if visitor == TOKEN_HOLDER else None,
             }
         )
         self._write(digest(secret), value)
@@ -58,6 +68,8 @@ class Sessions:
         if key_id is not None:
             key = self._keys.get(key_id)
             return None if key is None else Visitor.with_key(key, secret)
+        if found["name"] == TOKEN_HOLDER.name and found.get("token") != self._mark(secret):
+            return None
         return Visitor(
             found["name"],
             Role(found["role"]),
@@ -68,6 +80,10 @@ class Sessions:
     def close(self, secret: str) -> None:
         """End a session."""
         self._write(digest(secret), None)
+
+    def _mark(self, secret: str) -> str:
+        """What a session keeps of the token: of no use to anybody without the session's secret."""
+        return digest(f"{secret}:{self._token}")
 
     def _read(self, name: str) -> str | None:
         if self._backend.capabilities.cells:

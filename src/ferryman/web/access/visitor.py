@@ -40,5 +40,7 @@ class Visitor:
         return None if self.session is None else digest(f"csrf:{self.session}")
 
 
+TOKEN_HOLDER = Visitor("token", Role.ADMIN)
+"""Whoever has the server's own token. Names of keys begin otherwise."""
 NOBODY = Visitor("nobody", Role.VIEWER, frozenset())
 """Without credentials: for routes that are open to everybody."""

@@ -39,21 +39,6 @@ class Pipelines(BaseModel):
     pipelines: list[Pipeline]
 
 
-class Run(BaseModel):
-    """A run as lists show it."""
-
-    run: str
-    pipeline: str
-    state: RunState
-    started_at: datetime
-
-
-class Runs(BaseModel):
-    """Newest first."""
-
-    runs: list[Run]
-
-
 class StageCounts(BaseModel):
     """The jobs of one stage by state."""
 
@@ -64,6 +49,27 @@ class StageCounts(BaseModel):
     failed: int
     cancelled: int
     paused: int
+
+
+class Run(BaseModel):
+    """A run as lists show it; `finished_at` is null until it has ended.
+
+    `stages` and that are null where the runs of the list have too many jobs to count them.
+    """
+
+    run: str
+    pipeline: str
+    state: RunState
+    started_at: datetime
+    finished_at: datetime | None
+    stages: list[StageCounts] | None
+
+
+class Runs(BaseModel):
+    """Newest first; `next` goes on after them, null at the end."""
+
+    runs: list[Run]
+    next: str | None
 
 
 class WholeRun(BaseModel):

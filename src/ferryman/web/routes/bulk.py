@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ferryman.errors import InvalidFilter, NotAllowed
 from ferryman.lifecycle import Act, act
 from ferryman.service import presentation
-from ferryman.service.bulk import BulkActs
+from ferryman.service.bulk import BulkAct, BulkActs, BulkNotFound
 from ferryman.service.roles import Role
 from ferryman.web import models
 from ferryman.web.answers import Json
@@ -34,7 +34,7 @@ class Wanted(BaseModel):
 @router.get("/v1/bulk", responses=sends(models.BulkActs))
 def bulk_acts(here: Here) -> Json:
     """The bulk acts that run, and those of the last week, newest first."""
-    found = BulkActs(here.site.backend).list()
+    found = [one for one in BulkActs(here.site.backend).list() if _may_see(here, one)]
     return Json({"bulk": [presentation.bulk_act(one) for one in found]})
 
 
@@ -81,16 +81,29 @@ def preview(here: Here, wanted: Wanted) -> Json:
 @router.get("/v1/bulk/{bulk_id}", responses=sends(models.BulkAct))
 def bulk_act(here: Here, bulk_id: BulkId) -> Json:
     """How far a bulk act is."""
-    return Json(presentation.bulk_act(BulkActs(here.site.backend).get(bulk_id)))
+    return Json(presentation.bulk_act(_known(here, bulk_id)))
 
 
 @router.post("/v1/bulk/{bulk_id}/cancel", responses=sends(models.BulkAct))
 def cancel(here: Here, bulk_id: BulkId) -> Json:
     """Ask a bulk act to stop; what was done stays done."""
-    here.target = bulk_id
+    here.target = _known(here, bulk_id).id
     bulk = BulkActs(here.site.backend).cancel(bulk_id)
     here.site.bulk.start()
     return Json(presentation.bulk_act(bulk))
+
+
+def _known(here: Here, bulk_id: str) -> BulkAct:
+    bulk = BulkActs(here.site.backend).get(bulk_id)
+    if not _may_see(here, bulk):
+        raise BulkNotFound(bulk_id)
+    return bulk
+
+
+def _may_see(here: Here, bulk: BulkAct) -> bool:
+    """A confined key: what was begun within its queues, and so what it has begun itself."""
+    queues = here.visitor.queues
+    return queues is None or (bulk.queues is not None and queues.issuperset(bulk.queues))
 
 
 def _check_role(here: Here, act: Act) -> None:

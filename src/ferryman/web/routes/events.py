@@ -26,8 +26,9 @@ async def events(
     """Server-sent events `change`: which queues have changed, and the store as it is now.
 
     `{"at", "queues", "overview", "outage"}`, at most one a second; a comment every 15 s.
-    With `Last-Event-ID`, all that changed since then is in the first event.
+    With `Last-Event-ID`, all that changed since then is in the first event. It ends with the
+    credential that it was opened with.
     """
-    stream = here.site.feed.stream(last_event_id, here.visitor.queues)
+    stream = here.site.feed.stream(last_event_id, here.visitor)
     headers = {"X-Accel-Buffering": "no"}
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)

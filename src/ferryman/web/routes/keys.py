@@ -59,4 +59,6 @@ def revoke_key(
 ) -> Json:
     """Make a key worthless, within a second on every server."""
     here.target = key_id
-    return Json(presentation.api_key(here.site.door.keys.revoke(key_id)))
+    revoked = here.site.door.keys.revoke(key_id)
+    here.site.feed.expel()
+    return Json(presentation.api_key(revoked))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import quote
 
 from fastapi import Header
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from ferryman.errors import Conflict, QueueFull
-from ferryman.ids import child_id
 from ferryman.message import MAX_ATTEMPTS, MAX_ID, MAX_NAME, MAX_SECONDS, Message
+from ferryman.queue.answers import Pushed
 from ferryman.service import presentation
 from ferryman.web import models
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
+from ferryman.web.idempotency import Seal
 from ferryman.web.openapi import refuses
 from ferryman.web.problems import Problem, problem_of
 from ferryman.web.routes.names import guarded_router
@@ -90,23 +91,34 @@ def push(
 ) -> Json:
     """Hand over one job, or several as `{"jobs": [...]}`.
 
-    With `Idempotency-Key` the ids of jobs without one are derived from it: sent again with the
-    same body nothing new is pushed (200); with another body it is refused (409). Where some of
-    several jobs are refused the others are accepted, and the problem's `jobs` tells which.
+    With `Idempotency-Key` the ids of jobs without one are derived from it and from whose key it
+    is: sent again with the same body nothing new is pushed (200); with another body it is refused
+    (409). Where some of several jobs are refused the others are accepted, and the problem's `jobs`
+    tells which.
     """
     jobs = [wanted] if isinstance(wanted, NewJob) else wanted.jobs
-    messages = [_message(here, job, idempotency_key, index) for index, job in enumerate(jobs)]
+    messages = [_message(here, job) for job in jobs]
+    seal = None if idempotency_key is None else _seal(here, wanted, idempotency_key)
+    if seal is not None:
+        messages = [
+            seal.on(message, index) if job.id is None else message
+            for index, (job, message) in enumerate(zip(jobs, messages, strict=True))
+        ]
+        problem = seal.refusal(here.site.backend, messages, [one.id for one in messages])
+        if problem is not None:
+            raise problem
     with here.pushing(len(messages)) as spending:
         pushed = here.control.push_many(messages)
         here.count = sum(one.status in ("created", "replaced") for one in pushed)
         spending.used = here.count
     here.target = pushed[0].id if len(pushed) == 1 else ""
     shown = [presentation.pushed(one) for one in pushed]
-    refusal = here.control.refusal(messages, pushed)
-    if refusal is not None:
+    problem = _refusal(here, messages, pushed, seal)
+    if problem is not None:
         # Those that were accepted are a change, whatever the answer says.
         here.note("jobs.push")
-        raise _refused(refusal, shown)
+        problem.more["jobs"] = shown
+        raise problem
     status = 201 if here.count else 200
     if isinstance(wanted, NewJobs):
         return Json({"jobs": shown, "created": here.count}, status_code=status)
@@ -114,14 +126,24 @@ def push(
     return Json(shown[0], status_code=status, headers={"Location": location})
 
 
-def _message(here: Here, job: NewJob, idempotency_key: str | None, index: int) -> Message:
+def _message(here: Here, job: NewJob) -> Message:
     options = job.model_dump(exclude={"task", "payload"}, exclude_none=True)
-    if idempotency_key is not None and job.id is None:
-        options["id"] = child_id(idempotency_key, 1, "idempotency-key", index)
     return here.control.message(job.task, job.payload, **options)
 
 
-def _refused(error: Conflict | QueueFull, shown: list[dict[str, str]]) -> Problem:
-    problem = problem_of(error)
-    problem.more["jobs"] = shown
-    return problem
+def _seal(here: Here, wanted: NewJob | NewJobs, idempotency_key: str) -> Seal:
+    whose = here.visitor.key_id or here.visitor.name
+    return Seal.of(whose, idempotency_key, wanted.model_dump(mode="json"))
+
+
+def _refusal(
+    here: Here, messages: Sequence[Message], pushed: Sequence[Pushed], seal: Seal | None
+) -> Problem | None:
+    if seal is not None:
+        # Another request with this key may have come at the same time.
+        existing = [one.id for one in pushed if one.status == "existing"]
+        problem = seal.refusal(here.site.backend, messages, existing)
+        if problem is not None:
+            return problem
+    refusal = here.control.refusal(messages, pushed)
+    return None if refusal is None else problem_of(refusal)

@@ -8,8 +8,10 @@ from fastapi import Query
 
 from ferryman.message import MAX_NAME, MAX_SECONDS
 from ferryman.service import presentation
+from ferryman.service.config import MAX_SLOTS
 from ferryman.service.failures import failures
-from ferryman.service.why import scale, why
+from ferryman.service.scale import SLOTS, scale
+from ferryman.service.why import why
 from ferryman.web import models
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
@@ -37,12 +39,11 @@ def queue(here: Here, queue: QueueName) -> Json:
     insights = here.insights
     counts = insights.queue(queue)
     tasks = [task for task in here.site.tasks or () if task.options.queue == queue]
-    needs = None if here.site.tasks is None else {name for t in tasks for name in t.limits.needs}
     rows = insights.workers() if insights.knows_workers else []
     return Json(
         {
             **presentation.queue(counts),
-            "why": [presentation.reason(one) for one in why(insights, counts, needs)],
+            "why": [presentation.reason(one) for one in why(insights, counts)],
             "workers": [presentation.worker(row) for row in rows if queue in row.queues],
             "tasks": sorted(task.name for task in tasks) or insights.tasks(queue),
         }
@@ -51,10 +52,15 @@ def queue(here: Here, queue: QueueName) -> Json:
 
 @router.get("/v1/scale", responses=sends(models.Scale))
 def scaling(
-    here: Here, queue: Annotated[str, Query(max_length=MAX_NAME, description="The queue.")]
+    here: Here,
+    queue: Annotated[str, Query(max_length=MAX_NAME, description="The queue.")],
+    slots: Annotated[
+        int,
+        Query(ge=1, le=MAX_SLOTS, description="Slots of a worker, where none is alive to tell."),
+    ] = SLOTS,
 ) -> Json:
-    """How many workers a queue could use, for autoscalers."""
-    return Json(presentation.scale(scale(here.insights, queue)))
+    """How many workers a queue could use, for autoscalers; 0 for one without jobs."""
+    return Json(presentation.scale(scale(here.insights, queue, slots)))
 
 
 @router.get("/v1/failures", responses=sends(models.Failures))

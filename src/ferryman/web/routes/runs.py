@@ -46,10 +46,10 @@ def pipeline(here: Here, name: Name) -> Json:
 
 
 @router.get("/v1/runs", responses=sends(models.Runs))
-def runs(here: Here, pipeline: Pipeline = None, limit: Limit = 20) -> Json:
-    """The newest runs, with their states."""
-    rows = Runs(here.site.backend).list(pipeline, limit=limit)
-    return Json({"runs": [presentation.run_row(row) for row in rows]})
+def runs(here: Here, pipeline: Pipeline = None, limit: Limit = 20, after: After = None) -> Json:
+    """The newest runs, with their states and the jobs of each stage."""
+    page = Runs(here.site.backend).page(pipeline, limit=limit, after=after)
+    return Json({"runs": [presentation.run_row(row) for row in page.runs], "next": page.next})
 
 
 @router.get("/v1/runs/{run_id}", responses=sends(models.WholeRun))

@@ -6,7 +6,7 @@ from fastapi import Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from ferryman.web import models
-from ferryman.web.access.sessions import COOKIE, LENGTH
+from ferryman.web.access.sessions import LENGTH, cookie_name
 from ferryman.web.answers import Json
 from ferryman.web.guard import Here
 from ferryman.web.openapi import sends
@@ -26,10 +26,10 @@ class Login(BaseModel):
 def log_in(here: Here, request: Request, login: Login) -> Json:
     """Exchange a token for a session cookie."""
     address = request.client.host if request.client else "unknown"
-    secret = here.site.door.exchange(login.token, address)
+    secret, here.visitor = here.site.door.exchange(login.token, address)
     answer = Json({"expires_in": int(LENGTH)}, status_code=201)
     answer.set_cookie(
-        COOKIE,
+        cookie_name(request),
         secret,
         max_age=int(LENGTH),
         path=request.scope.get("root_path") or "/",
@@ -44,6 +44,7 @@ def log_in(here: Here, request: Request, login: Login) -> Json:
 def log_out(here: Here, request: Request) -> Response:
     """End the session."""
     here.site.door.leave(here.visitor)
+    here.site.feed.expel()
     answer = Response(status_code=204)
-    answer.delete_cookie(COOKIE, path=request.scope.get("root_path") or "/")
+    answer.delete_cookie(cookie_name(request), path=request.scope.get("root_path") or "/")
     return answer

@@ -5,13 +5,17 @@ import { change, lost, paused, quiet } from "./live.js";
 import { useSignal } from "./signal.js";
 import { learn, now } from "./time.js";
 
-// `where` null asks nothing. `every` is the least time in seconds between two looks, `queue`
-// leaves out changes that are about other queues only, `again` asks anew when it is another,
-// `beat` asks every so many seconds also when no count has changed: progress, heartbeats.
-export function useData(where, query = {}, { every = 1, queue = null, live = true, again = null, beat = 0 } = {}) {
-  const key = where === null ? null : JSON.stringify([where, query]);
+// Whatever takes long to answer is asked for less often, so that a page costs little of the store.
+const SHARE = 20;
+const LONGEST = 60_000;
+
+// `where` null, or `when` false, asks nothing. `every` is the least time in seconds between two
+// looks, `queue` (or several) leaves out changes that are about others only, `again` asks anew when it is
+// another, `beat` asks every so many seconds also when no count has changed: progress, heartbeats.
+export function useData(where, query = {}, { every = 1, queue = null, live = true, again = null, beat = 0, when = true } = {}) {
+  const key = where === null || !when ? null : JSON.stringify([where, query]);
   const [held, hold] = useState({ key: null, data: null, error: null });
-  const looks = useRef({ at: 0, timer: 0, running: null, again: false });
+  const looks = useRef({ at: 0, took: 0, timer: 0, running: null, again: false });
   useSignal(paused);
 
   const look = useCallback(async () => {
@@ -26,6 +30,7 @@ export function useData(where, query = {}, { every = 1, queue = null, live = tru
     try {
       const data = await get(where, query, stop.signal);
       if (stop.signal.aborted) return;
+      own.took = performance.now() - own.at;
       if (data?.at) learn(data.at);
       hold({ key, data, error: null, at: new Date(now() * 1000).toISOString() });
     } catch (error) {
@@ -44,7 +49,8 @@ export function useData(where, query = {}, { every = 1, queue = null, live = tru
   const soon = useCallback(() => {
     const own = looks.current;
     if (own.timer || quiet()) return;
-    const wait = Math.max(0, own.at + every * 1000 - performance.now());
+    const least = Math.max(every * 1000, Math.min(LONGEST, own.took * SHARE));
+    const wait = Math.max(0, own.at + least - performance.now());
     own.timer = setTimeout(() => {
       own.timer = 0;
       if (!quiet()) look();
@@ -65,10 +71,11 @@ export function useData(where, query = {}, { every = 1, queue = null, live = tru
 
   useEffect(() => {
     if (!live) return undefined;
+    const own = [queue].flat();
     return change.watch(({ queues }) => {
-      if (queue === null || queues === null || queues.includes(queue)) soon();
+      if (queue === null || queues === null || queues.some((one) => own.includes(one))) soon();
     });
-  }, [soon, queue, live]);
+  }, [soon, String(queue), live]);
 
   useEffect(() => {
     if (!beat) return undefined;

@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef } from "./html.js";
 import { kept, signal } from "./signal.js";
 import { go } from "./router.js";
+import { sees } from "./session.js";
 
 export const GO = {
   o: ["overview", []],
@@ -28,7 +29,7 @@ addEventListener("keydown", (event) => {
   if (!enabled.value && event.key !== "Escape") return;
   if (waiting && GO[event.key]) {
     done(event);
-    go(GO[event.key][1]);
+    if (sees(GO[event.key][0])) go(GO[event.key][1]);
     return;
   }
   if (event.key === "g") {

@@ -1,7 +1,8 @@
 // What keeps the page up to date: one stream of changes, else a look every five seconds.
 import { get, Problem, ROOT } from "./api.js";
 import { parse } from "./exact.js";
-import { kept, signal } from "./signal.js";
+import { useEffect } from "./html.js";
+import { kept, signal, useSignal } from "./signal.js";
 import { learn } from "./time.js";
 
 const POLL = 5_000;
@@ -11,6 +12,8 @@ const SILENCE = 35_000;
 const AGAIN = 2_000;
 
 export const overview = signal(null);
+// What was set aside: the stream does not tell, whoever asks for the whole overview does.
+const aside = signal([]);
 // Grows with every change; `queues` names those it was about, null for any.
 export const change = signal({ number: 0, queues: null });
 export const paused = kept("paused", false);
@@ -41,6 +44,14 @@ function renew() {
   follow(stop.signal);
 }
 
+// The newest that is known, of a whole overview that a page has got or of one before.
+export function useAside(whole = null) {
+  useEffect(() => {
+    if (whole) aside.set(whole.set_aside);
+  }, [whole]);
+  return useSignal(aside);
+}
+
 async function follow(signal) {
   for (let failures = 0; !signal.aborted; failures++) {
     try {
@@ -57,7 +68,9 @@ async function follow(signal) {
 
 async function look(signal) {
   try {
-    seen(await get("overview", {}, signal), null);
+    const whole = await get("overview", {}, signal);
+    aside.set(whole.set_aside);
+    seen(whole, null);
     heard(streaming ? "live" : "polling");
   } catch (error) {
     if (!signal.aborted) lost(error);

@@ -1,6 +1,12 @@
 // Who is looking: a session cookie, got for a token once.
 import { get, me, post } from "./api.js";
 
+// Pages about the whole store are not for keys that are confined to some queues.
+const WHOLE = new Set(["pipelines", "runs", "schedules", "breakers", "health", "audit", "keys"]);
+const ADMIN = new Set(["audit", "keys"]);
+
+export const sees = (page) => !(WHOLE.has(page) && me.value?.queues) && (!ADMIN.has(page) || me.value?.role === "admin");
+
 export async function enter() {
   const token = new URLSearchParams(location.search).get("token") ?? new URLSearchParams(location.hash.slice(1)).get("token");
   if (token) {

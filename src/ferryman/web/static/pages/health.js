@@ -1,7 +1,6 @@
 import { html } from "../html.js";
 import { useData } from "../data.js";
-import { overview } from "../live.js";
-import { useSignal } from "../signal.js";
+import { useAside } from "../live.js";
 import { Ago } from "../time.js";
 import { Card, Code, Head, many, Standing } from "../parts/bits.js";
 import { Icon } from "../parts/icons.js";
@@ -11,7 +10,7 @@ const LOOK = { problem: ["bad", "warning"], warning: ["warn", "warning"], ok: ["
 
 export function Health() {
   const asked = useData("health", {}, { every: 30 });
-  const aside = useSignal(overview)?.set_aside ?? [];
+  const aside = useAside(useData("overview", {}, { every: 30 }).data);
   const findings = [...(asked.data?.findings ?? [])].sort((a, b) => ORDER[a.severity] - ORDER[b.severity]);
   const bad = findings.filter((one) => one.severity === "problem").length;
   const warned = findings.filter((one) => one.severity === "warning").length;

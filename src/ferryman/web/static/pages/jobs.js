@@ -22,8 +22,8 @@ export function Jobs({ query }) {
   const where = query.get("where") ?? "";
   const after = query.get("after");
   const seen = useSignal(overview);
-  const asked = useData("jobs", { where, after, limit: PAGE }, { every: 3, live: !after, beat: after ? 0 : 3 });
-  const counts = useData("jobs/counts", { where: withTerm(where, "state", []) }, { every: 6 });
+  const asked = useData("jobs", { where, after, limit: PAGE }, { every: 5, live: !after, beat: after ? 0 : 5 });
+  const counts = useData("jobs/counts", { where: withTerm(where, "state", []) }, { every: 10 });
   const page = asked.data;
   const { rows, fresh, gone, show } = useStill(page, `${where}\n${after}`);
   const selection = useSelection(rows);

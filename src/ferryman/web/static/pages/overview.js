@@ -1,7 +1,8 @@
 // How the store stands, and what needs somebody.
 import { html } from "../html.js";
 import { useData } from "../data.js";
-import { overview } from "../live.js";
+import { overview, useAside } from "../live.js";
+import { sees } from "../session.js";
 import { useSignal } from "../signal.js";
 import { to } from "../router.js";
 import { Ago, now } from "../time.js";
@@ -16,6 +17,7 @@ export function Overview() {
   const first = useData("overview", {}, { live: false });
   const seen = useSignal(overview) ?? first.data;
   const history = useHistory(null);
+  useAside(first.data);
   return html`<${Head} title="Overview" lead=${seen && html`${many(total(seen.states), "job")} in ${many(seen.queues.length, "queue")}`} />
     <${Standing} of=${{ ...first, data: seen }} what="the overview">
       ${seen && (total(seen.states) || seen.queues.length ? html`<${Body} seen=${seen} history=${history} />` : html`<${Start} />`)}
@@ -62,8 +64,8 @@ function lately(history, done, failed) {
 const Figure = ({ title, value, note, hot, children }) => html`<div class=${`figure${hot ? " hot" : ""}`}><h2>${title}</h2><p class="value">${value}</p><p class="quiet">${note}</p>${children}</div>`;
 
 function Attention({ seen }) {
-  const failures = useData("failures", { since: 86400 }, { every: 15 });
-  const breakers = useData("breakers", {}, { every: 15 });
+  const failures = useData("failures", { since: 86400 }, { every: 30 });
+  const breakers = useData("breakers", {}, { every: 30, when: sees("breakers") });
   const found = [...queuesIn(seen), ...workersGone(seen), ...open(breakers.data), ...groups(failures.data)];
   return html`<${Card} title="Needs attention">
     ${found.length ? html`<ul class="attention">${found.slice(0, 8).map((one) => html`<li key=${one.key}><span class=${`mark ${one.bad ? "bad" : "warn"}`}><${Icon} name=${one.icon} /></span><a href=${one.href}>${one.what}</a><span class="quiet">${one.why}</span></li>`)}</ul>`

@@ -12,7 +12,7 @@ import { Shares, STATES } from "../parts/state.js";
 import { Table } from "../parts/table.js";
 
 export function Queue({ name }) {
-  const asked = useData(`queues/${path(name)}`, {}, { every: 5, queue: name });
+  const asked = useData(`queues/${path(name)}`, {}, { every: 6, queue: name });
   const history = useHistory(name);
   const queue = asked.data;
   return html`<${Head} title=${name} lead=${queue && html`Queue · <${Badge} queue=${queue} workers=${queue.workers ?? null} /> oldest ready job <${Oldest} queue=${queue} at=${asked.at} />`}>
@@ -35,9 +35,14 @@ const Counts = ({ queue }) => html`<nav class="chips" aria-label="Jobs of this q
 
 // The answer is the server's; only the wording of "all is well" is ours.
 const Why = ({ why, queue }) => html`<${Card} title="Why is nothing starting?">
-  ${why.length ? html`<ul class="why">${why.map((one) => html`<li key=${one.reason}><${Icon} name="warning" /><div><p>${one.text}</p>${one.fix && (/^(ferryman|curl) /.test(one.fix) ? html`<${Code} text=${one.fix} />` : html`<p class="quiet">${one.fix}</p>`)}</div></li>`)}</ul>`
-  : html`<p class="fine"><${Icon} name="check" />${queue.ready ? "Jobs are being claimed: nothing holds this queue back." : "Nothing is ready, so there is nothing to start."}</p>`}
+  ${why.length ? html`<ul class="why">${why.map((one) => html`<li key=${one.text}><${Icon} name="warning" /><div><p>${one.text}</p>${one.fix && (/^(ferryman|curl) /.test(one.fix) ? html`<${Code} text=${one.fix} />` : html`<p class="quiet">${one.fix}</p>`)}</div></li>`)}</ul>`
+  : html`<p class="fine"><${Icon} name="check" />${fine(queue)}</p>`}
 </${Card}>`;
+
+function fine(queue) {
+  if (!queue.ready) return "Nothing is ready, so there is nothing to start.";
+  return queue.states.processing ? "Jobs are being claimed: nothing holds this queue back." : "Nothing that the store knows of holds this queue back.";
+}
 
 const Tasks = ({ queue }) => html`<${Card} title="Tasks">
   ${queue.tasks?.length ? html`<ul class="plain-list">${queue.tasks.map((one) => html`<li key=${one.task ?? one}><${A} class="mono" parts=${["jobs"]} query=${{ where: `queue:${plain(queue.queue)} task:${plain(one.task ?? one)}` }}>${one.task ?? one}</${A}></li>`)}</ul>` : html`<p class="quiet">None seen lately.</p>`}

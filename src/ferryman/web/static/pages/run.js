@@ -10,7 +10,7 @@ import { Graph, shapeOf } from "../parts/graph.js";
 import { Icon } from "../parts/icons.js";
 import { JobRows } from "../parts/job_rows.js";
 import { State, STATES } from "../parts/state.js";
-import { Waterfall } from "../parts/waterfall.js";
+import { BARRIER, Waterfall } from "../parts/waterfall.js";
 
 const MOST = 500;
 const ACTS = {
@@ -21,16 +21,17 @@ const ACTS = {
 };
 
 export function Run({ name, query }) {
-  const run = useData(`runs/${path(name)}`, {}, { every: 3 });
+  const run = useData(`runs/${path(name)}`, {}, { every: 10 });
   const whole = run.data;
   const stage = query.get("stage");
   const failed = query.get("failed") === "1";
   const view = query.get("view") ?? "waterfall";
-  const jobs = useData(`runs/${path(name)}/jobs`, { stage, state: failed ? "failed" : null, limit: MOST }, { every: 3 });
+  // Its jobs are asked for again when their counts are others.
+  const jobs = useData(`runs/${path(name)}/jobs`, { stage, state: failed ? "failed" : null, limit: MOST }, { live: false, again: JSON.stringify(whole?.stages) });
   useKeys({ Escape: () => go(["pipelines"]) });
   const stages = whole ? shapeOf(whole) : [];
   const counts = Object.fromEntries((whole?.stages ?? []).map((one) => [one.stage, one]));
-  const shown = (jobs.data?.jobs ?? []).filter((job) => job.meta.stage in counts);
+  const shown = (jobs.data?.jobs ?? []).filter((job) => job.meta.stage in counts && !passed(job));
   return html`<${Head} title=${whole ? `Run of ${whole.pipeline}` : "Run"} lead=${html`<span class="mono id">${name}</span><${Copy} text=${name} label="Copy the id" />`}>
       ${whole && may("operator") && Object.keys(ACTS).filter((act) => ACTS[act][2].includes(whole.state)).map((act) => html`<button type="button" key=${act} onClick=${() => askRun(act, name, whole, null, run.reload)}><${Icon} name=${ACTS[act][1]} />${ACTS[act][0]}</button>`)}
       ${whole && may("operator") && stage && whole.state !== "running" && html`<button type="button" onClick=${() => askRun("retry", name, whole, stage, run.reload)}><${Icon} name="retry" />Again from ${stage}</button>`}
@@ -44,6 +45,9 @@ export function Run({ name, query }) {
       </${Card}>`}
     </${Standing}>`;
 }
+
+// The engine's own job before a stage that collects; once it is over, only the stage is of interest.
+const passed = (job) => job.task === BARRIER && job.state === "completed";
 
 const only = (counts) => Object.fromEntries(Object.entries(counts).map(([name, one]) => [name, { failed: one.failed }]));
 

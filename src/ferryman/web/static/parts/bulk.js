@@ -5,18 +5,31 @@ import { quiet } from "../live.js";
 import { signal, useSignal } from "../signal.js";
 import { count, say } from "./bits.js";
 
+const OFTEN = 1_500;
+const RARELY = 30_000;
+
 const running = signal([]);
 
 export const bulkStarted = (bulk) => running.set([...running.value, bulk]);
 
 export function Bulks() {
   const shown = useSignal(running);
+  const any = shown.length > 0;
   useEffect(() => {
-    if (!shown.length) return undefined;
-    const timer = setInterval(refresh, 700);
-    return () => clearInterval(timer);
-  }, [shown.length]);
-  return shown.length ? html`<div class="bulks">${shown.map((bulk) => html`<${Bulk} key=${bulk.id} bulk=${bulk} />`)}</div>` : null;
+    if (!any) return undefined;
+    let [timer, pause, here] = [0, OFTEN, true];
+    const later = () => (timer = setTimeout(turn, pause));
+    const turn = async () => {
+      pause = (await refresh()) ? OFTEN : Math.min(RARELY, pause * 2);
+      if (here) later();
+    };
+    later();
+    return () => {
+      here = false;
+      clearTimeout(timer);
+    };
+  }, [any]);
+  return any ? html`<div class="bulks">${shown.map((bulk) => html`<${Bulk} key=${bulk.id} bulk=${bulk} />`)}</div>` : null;
 }
 
 function Bulk({ bulk }) {
@@ -29,19 +42,29 @@ function Bulk({ bulk }) {
   </div>`;
 }
 
+// Whether all of them answered.
 async function refresh() {
-  if (quiet()) return;
+  if (quiet()) return true;
+  let well = true;
   for (const bulk of running.value) {
     try {
       const now = await get(`bulk/${path(bulk.id)}`);
       const over = now.state !== "running";
       running.set(running.value.flatMap((one) => (one.id === bulk.id ? (over ? [] : [{ ...now, expected: bulk.expected }]) : [one])));
-      if (over) {
-        const refused = now.refused ? `, ${count(now.refused)} refused` : "";
-        say(`${now.act}: ${count(now.done)} done${refused}.`, now.state === "failed" ? "bad" : "good");
-      }
+      if (over) told(now);
     } catch (error) {
-      if (error.status === 404) running.set(running.value.filter((one) => one.id !== bulk.id));
+      // Pruned, or not for this visitor's eyes: there is nothing more to learn about it.
+      const never = [401, 403, 404].includes(error.status);
+      if (never) running.set(running.value.filter((one) => one.id !== bulk.id));
+      if (error.status === 403) say(`${bulk.act} was begun; how far it is may not be seen with this key.`);
+      well &&= never;
     }
   }
+  return well;
+}
+
+function told(bulk) {
+  const refused = bulk.refused ? `, ${count(bulk.refused)} refused` : "";
+  const stopped = bulk.state === "cancelled" ? ", then stopped" : "";
+  say(`${bulk.act}: ${count(bulk.done)} done${refused}${stopped}.`, bulk.state === "failed" ? "bad" : "good");
 }

@@ -2,12 +2,12 @@
 import { me, remove } from "../api.js";
 import { html, useEffect, useState } from "../html.js";
 import { GO, help, useKeys } from "../keys.js";
-import { link, overview, paused } from "../live.js";
+import { link, overview, paused, useAside } from "../live.js";
 import { to, go } from "../router.js";
+import { sees } from "../session.js";
 import { useSignal } from "../signal.js";
 import { theme, toggle } from "../theme.js";
 import { span, zone } from "../time.js";
-import { may } from "./act.js";
 import { count } from "./bits.js";
 import { Icon } from "./icons.js";
 
@@ -86,13 +86,15 @@ const RAIL = [
   ["workers", "Workers", "w"],
   ["breakers", "Limits", "b"],
   ["health", "Health", "h"],
+  ["audit", "Audit", "a"],
+  ["keys", "API keys", null],
 ];
 
 export function Rail({ open, place }) {
   const seen = useSignal(overview);
   const failed = seen?.states?.failed;
   const here = place === "runs" ? "pipelines" : place;
-  const items = may("admin") ? [...RAIL, ["audit", "Audit", "a"], ["keys", "API keys", null]] : RAIL;
+  const items = RAIL.filter(([name]) => sees(name));
   return html`<nav id="rail" class=${`rail${open ? " open" : ""}`} aria-label="Pages"><ul>
     ${items.map(([name, text, key]) => html`<li key=${name}><a href=${to(name ? [name] : [])} aria-current=${here === name ? "page" : undefined}>
       <${Icon} name=${name || "overview"} /><span>${text}</span>
@@ -110,6 +112,7 @@ const WRONG = {
 export function Banner() {
   const { trouble } = useSignal(link);
   const seen = useSignal(overview);
+  const aside = useAside();
   const idle = (seen?.queues ?? []).filter((one) => !one.paused && one.ready > 0);
   const nobody = seen?.workers && idle.length && !seen.workers.some((worker) => !worker.stale);
   if (trouble)
@@ -117,13 +120,13 @@ export function Banner() {
       <span class="quiet"> ${trouble.kind === "store" ? trouble.text : ""} Since ${new Date(trouble.since).toLocaleTimeString("sv-SE")}.</span></p></div>`;
   if (nobody)
     return html`<div class="banner warn" role="status"><${Icon} name="warning" /><p><strong>No worker is alive</strong> and ${idle.length === 1 ? html`<a href=${to(["queues", idle[0].queue])}>${idle[0].queue}</a> has` : `${idle.length} queues have`} jobs that are ready. <code>ferryman work app:ferry</code> starts one.</p></div>`;
-  if (seen?.set_aside?.length)
-    return html`<div class="banner warn" role="status"><${Icon} name="warning" /><p>${count(seen.set_aside.length)} things were set aside because they could not be used. <a href="#/health">Health</a> says which.</p></div>`;
+  if (aside.length)
+    return html`<div class="banner warn" role="status"><${Icon} name="warning" /><p>${count(aside.length)} things were set aside because they could not be used. ${sees("health") && html`<a href="#/health">Health</a> says which.`}</p></div>`;
   return null;
 }
 
-export const KEYS = [
-  ...Object.entries(GO).map(([key, [name]]) => [`g ${key}`, `go to ${name}`]),
+export const keys = () => [
+  ...Object.entries(GO).filter(([, [name]]) => sees(name)).map(([key, [name]]) => [`g ${key}`, `go to ${name}`]),
   ["/", "search or filter"],
   ["j, k", "next, previous row"],
   ["enter", "open the row"],

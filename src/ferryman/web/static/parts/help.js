@@ -2,7 +2,7 @@ import { html } from "../html.js";
 import { enabled, help } from "../keys.js";
 import { useSignal } from "../signal.js";
 import { Dialog } from "./dialog.js";
-import { KEYS } from "./frame.js";
+import { keys } from "./frame.js";
 
 const FILTERS = [
   ["state:failed,cancelled", "one of several"],
@@ -21,7 +21,7 @@ export function Help() {
   if (!open) return null;
   return html`<${Dialog} title="Keyboard and filters" wide=${true} onClose=${() => help.set(false)}>
     <div class="help">
-      <section><h3>Keys</h3><dl class="keys">${KEYS.map(([key, text]) => html`<div key=${key}><dt><kbd>${key}</kbd></dt><dd>${text}</dd></div>`)}</dl>
+      <section><h3>Keys</h3><dl class="keys">${keys().map(([key, text]) => html`<div key=${key}><dt><kbd>${key}</kbd></dt><dd>${text}</dd></div>`)}</dl>
         <label class="check"><input type="checkbox" checked=${on} onChange=${() => enabled.set(!on)} /> Single keys act</label></section>
       <section><h3>Filters</h3><dl class="keys">${FILTERS.map(([key, text]) => html`<div key=${key}><dt><code>${key}</code></dt><dd>${text}</dd></div>`)}</dl>
         <p class="quiet">Conditions are separated by spaces and must all hold. The same words work in <code>ferryman jobs list</code> and in the API.</p></section>

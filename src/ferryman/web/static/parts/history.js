@@ -10,7 +10,7 @@ const hours = kept("hours", 1);
 
 export function useHistory(queue) {
   const range = useSignal(hours);
-  const answer = useData("history", { queue, hours: range }, { every: 10, queue });
+  const answer = useData("history", { queue, hours: range }, { every: 15, queue });
   const buckets = answer.data?.buckets ?? [];
   return {
     missing: answer.error?.unsupported || answer.error?.status === 404 ? answer.error : null,

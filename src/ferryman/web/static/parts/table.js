@@ -2,6 +2,7 @@
 import { html, useRef, useState } from "../html.js";
 import { Icon } from "./icons.js";
 
+// On a narrow screen each row becomes a block, its cells below each other with their titles.
 // columns: {key, title, cell(row), sort?(row), kind?: "num" | "wide" | "mid"}
 export function Table({ label, columns, rows, keyOf, empty, initial = null, rowClass }) {
   const [sort, setSort] = useState(initial);
@@ -16,13 +17,13 @@ export function Table({ label, columns, rows, keyOf, empty, initial = null, rowC
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${`${label}, table`}
       onPointerEnter=${() => setHeld(true)} onPointerLeave=${() => setHeld(false)}
       onFocusIn=${() => setHeld(true)} onFocusOut=${() => setHeld(false)}>
-    <table><thead><tr>${columns.map((column) => html`<th key=${column.key} scope="col" class=${column.kind}
+    <table class="stacks"><thead><tr>${columns.map((column) => html`<th key=${column.key} scope="col" class=${column.kind}
       aria-sort=${sort?.key === column.key ? (sort.down ? "descending" : "ascending") : undefined}>
       ${column.sort ? html`<button type="button" class="sort" onClick=${by(column)}>${column.title}<span class="arrow" aria-hidden="true">${sort?.key === column.key ? (sort.down ? "▾" : "▴") : ""}</span></button>` : column.title}</th>`)}</tr></thead>
     <tbody>${shown.map((row) => html`<tr key=${keyOf(row)} class=${rowClass?.(row)}>${columns.map((column, index) =>
       index === 0
         ? html`<th key=${column.key} scope="row" class=${column.kind}>${column.cell(row)}</th>`
-        : html`<td key=${column.key} class=${column.kind}>${column.cell(row)}</td>`)}</tr>`)}</tbody></table>
+        : html`<td key=${column.key} class=${column.kind} data-title=${typeof column.title === "string" ? column.title : undefined}>${column.cell(row)}</td>`)}</tr>`)}</tbody></table>
   </div>`;
 }
 

@@ -7,6 +7,8 @@ import { State, STATES } from "./state.js";
 const FOLD = 50;
 const SHOWN = 8;
 
+export const BARRIER = "ferryman.barrier";
+
 export function Waterfall({ stages, counts, jobs }) {
   const [open, setOpen] = useState(new Set());
   if (!jobs.length) return html`<p class="quiet">No jobs to show.</p>`;
@@ -28,7 +30,7 @@ function Group({ name, jobs, counts, scale, open, turn }) {
   // What went wrong is never folded away.
   const shown = folded ? [...sorted.filter((job) => job.state === "failed").slice(0, SHOWN), ...sorted.filter((job) => job.state !== "failed").slice(0, SHOWN)] : sorted;
   return html`<tbody><tr class="stage-row"><th scope="rowgroup" colspan="4">${name} <span class="quiet">${count(all)} ${all === 1 ? "job" : "jobs"}</span></th></tr>
-    ${shown.map((job) => html`<tr key=${job.id}><th scope="row"><${JobLink} id=${job.id} /></th><td><${State} state=${job.state} job=${job} /></td><td class="axis"><${Bars} job=${job} scale=${scale} /></td><td class="num">${took(job)}</td></tr>`)}
+    ${shown.map((job) => html`<tr key=${job.id}><th scope="row"><${JobLink} id=${job.id} />${job.task === BARRIER && html` <span class="tag">waits for all before</span>`}</th><td><${State} state=${job.state} job=${job} /></td><td class="axis"><${Bars} job=${job} scale=${scale} /></td><td class="num">${took(job)}</td></tr>`)}
     ${folded && html`<tr class="folded"><td colspan="2"><button type="button" class="small" onClick=${turn}>Show ${count(sorted.length - shown.length)} more</button></td><td class="axis"><${Whole} jobs=${sorted} scale=${scale} /></td><td></td></tr>`}
     ${open && sorted.length > FOLD && html`<tr class="folded"><td colspan="4"><button type="button" class="small" onClick=${turn}>Fold ${name}</button></td></tr>`}
     ${all > sorted.length && html`<tr class="folded"><td colspan="4" class="quiet">${count(all - sorted.length)} jobs of this stage are not drawn: the newest ${count(sorted.length)} are.</td></tr>`}
