@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ferryman.backends.files import endings
 from ferryman.backends.files.document import Unreadable, history_text
 from ferryman.backends.files.entry import enter
-from ferryman.backends.files.finish import finish_if_ended
+from ferryman.backends.files.finish import drop_all_records, finish_if_ended
 from ferryman.backends.files.hints import announce
 from ferryman.backends.files.keys import Key
 from ferryman.backends.files.layout import ENDS
@@ -92,7 +92,7 @@ def _purge(desk: Desk, place: Held) -> bool:
         return False
     if row.state not in WAITING or finish_if_ended(desk.store, place, row):
         return False
-    _forget(desk.store, place)
+    _forget(desk.store, place, row.generation)
     return True
 
 
@@ -158,8 +158,7 @@ def _retry(desk: Desk, folders: Folders, row: Row) -> Acted | None:
     now = desk.store.now()
 
     def drop_records() -> None:
-        for state in ENDS:
-            desk.store.disk.unlink(folders.record(state, name_of(row.id)))
+        drop_all_records(desk.store, folders, name_of(row.id))
 
     row.renew(now)
     entered = enter(desk.store, [row], now, succeed=drop_records)
@@ -178,7 +177,7 @@ def _on_job(desk: Desk, folders: Folders, seen: Row, verb: Act) -> Acted | None:
         except NotAllowed as refusal:
             return _refused(store, folders, row, refusal)
         if verb is Act.DELETE:
-            _forget(store, place)
+            _forget(store, place, row.generation)
             store.disk.sync_folder(folders.pending)
         elif after is State.PROCESSING:
             _ask(store, place, row, verb)
@@ -196,7 +195,8 @@ def _change(store: Store, place: Held, row: Row, after: State) -> None:
     if after is State.PAUSED:
         mark_paused(store, place, True)
     else:
-        announce(store, place.folders, row, now)
+        # The folder of hints may have gone with the power.
+        announce(store, store.make_queue(row.queue), row, now)
     store.commit()
     store.put_in(place, "history.json", history_text(row), sync=True)
     mark_paused(store, place, after is State.PAUSED)
@@ -217,7 +217,10 @@ def _ask(store: Store, place: Held, row: Row, verb: Act) -> None:
         store.put_in(place, "lease.json", lease.text(), sync=True)
 
 
-def _forget(store: Store, place: Held) -> None:
+def _forget(store: Store, place: Held, generation: int) -> None:
+    if generation > 1:
+        # Its retry may have died before the removal of the record was durable.
+        drop_all_records(store, place.folders, place.name)
     store.disk.set_hinted(place.lock, False)
     store.commit()
     mark_paused(store, place, False)

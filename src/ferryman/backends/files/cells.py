@@ -45,9 +45,13 @@ def write_cell(
         facts = _facts(store.disk.read("cell.json", lock))
         cell = _living(facts, now)
         if expect is not None and expect != (0 if cell is None else cell.version):
+            _make_durable(store, folder, lock)
             return None
         if value is None and cell is None:
+            _make_durable(store, folder, lock)
             return None
+        if not facts:
+            store.disk.sync_folder(store.layout.cells)
         version = facts.get("version", 0)
         expires_at = None if ttl is None else whole(now + ttl)
         written = cell if value is None else Cell(key, value, version + 1, expires_at)
@@ -57,6 +61,12 @@ def write_cell(
         return written
     finally:
         store.disk.unlock(lock)
+
+
+def _make_durable(store: Store, folder: str, lock: int) -> None:
+    """Whoever wrote what decides here may have died before that was durable."""
+    store.disk.sync_folder(folder, lock)
+    store.disk.sync_folder(store.layout.cells)
 
 
 def forget_old(store: Store) -> None:

@@ -72,5 +72,12 @@ def drop_older_records(store: Store, folders: Folders, name: str, generation: in
     """Remove records that a retry has left behind."""
     record = record_of(store, folders, name)
     if record is not None and record.generation < generation:
-        for state in ENDS:
-            store.disk.unlink(folders.record(state, name))
+        drop_all_records(store, folders, name)
+
+
+def drop_all_records(store: Store, folders: Folders, name: str) -> None:
+    """For good: once the job itself is gone, one that came back would count as it."""
+    for state in ENDS:
+        store.disk.unlink(folders.record(state, name))
+    for folder in folders.ends.values():
+        store.disk.sync_folder(folder)

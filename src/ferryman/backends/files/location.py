@@ -75,6 +75,8 @@ class Location:
         _make(disk, self.root)
         content = disk.read(layout.format)
         if content is None:
+            # Whoever made the root may have died before its name was durable.
+            disk.sync_folder(self.root.rpartition("/")[0] or "/")
             _start(disk, layout)
         else:
             _check_format(self.root, content)

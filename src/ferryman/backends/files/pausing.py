@@ -46,7 +46,8 @@ def pause_queue(store: Store, queue: str) -> None:
 def resume_queue(store: Store, queue: str) -> None:
     """Allow claims again."""
     folders = store.folders(queue)
-    if store.disk.unlink(folders.paused):
-        store.disk.sync_folder(folders.root)
-    else:
+    if not store.disk.unlink(folders.paused):
         store.check_root()
+    # Also where it was gone: whoever removed it may have died before that was durable.
+    if store.disk.exists(folders.root):
+        store.disk.sync_folder(folders.root)

@@ -38,6 +38,9 @@ class Page:
         """Bring to its end what a killed move has begun."""
         ids, pending = self.journal.read()
         found = {job_id: self.source.get(job_id) for job_id in ids}
+        gone = [job_id for job_id, job in found.items() if job is None]
+        # Who deleted them may have died before that was durable: they must not come back.
+        self.source.delete(gone)
         self.target.resume([job_id for job_id in pending if found[job_id] is None])
         originals = [job for job in found.values() if job is not None]
         # The target may have got the second job and not the first: together they keep their order.
