@@ -12,16 +12,19 @@ import secrets
 import sys
 import time
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from chaos.disk.broken import BROKEN
 from chaos.disk.crashes import enumerate_crashes
+from chaos.disk.crossings import CROSSINGS
 from chaos.disk.encounters import ENCOUNTERS
 from chaos.disk.faults import enumerate_faults
 from chaos.disk.hands import HANDS
 from chaos.disk.kills import kill
 from chaos.disk.meetings import meet
 from chaos.disk.mortal import NUMBERS
+from chaos.disk.move_power import die_then_lose_power_moving, lose_power_moving
+from chaos.disk.moves import die_twice_moving, enumerate_moves
 from chaos.disk.opening import opened
 from chaos.disk.power import lose_power
 from chaos.disk.relay import die_then_lose_power, die_twice
@@ -31,6 +34,7 @@ from chaos.disk.script import script
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from chaos.disk.crossings import Crossing
     from chaos.disk.scenes import Scene
     from chaos.disk.steps import Step
 
@@ -163,6 +167,48 @@ def faults(options: argparse.Namespace) -> list[str]:
     return findings
 
 
+def moves(options: argparse.Namespace) -> list[str]:
+    """Die at every point of a move between two stores; die twice; lose power."""
+    crossings = [one for one in CROSSINGS if options.only is None or options.only in one.name]
+    _say(f"seed {options.seed}")
+    return [*_die_moving(crossings, options), *_lose_power_moving(crossings, options)]
+
+
+def _die_moving(crossings: Sequence[Crossing], options: argparse.Namespace) -> Iterator[str]:
+    build = BROKEN.get(options.broken, opened)
+    total = pairs = 0
+    for crossing in crossings:
+        once = enumerate_moves(crossing, every=options.every, build=build)
+        again = die_twice_moving(crossing, options.seed, build=build)
+        findings = [*once.findings, *again.findings]
+        yield from findings
+        total += len(once.points) + 1
+        pairs += len(again.points)
+        told = f"  {len(findings)} FINDINGS" if findings else ""
+        _say(f"{len(once.points) + 1:12}  {crossing.name}{told}")
+    _say(f"{total} crash points of {len(crossings)} moves, each recovered in two ways")
+    _say(f"{pairs} pairs of deaths")
+
+
+def _lose_power_moving(crossings: Sequence[Crossing], options: argparse.Namespace) -> Iterator[str]:
+    build = BROKEN.get(options.broken, opened)
+    for lose in (lose_power_moving, die_then_lose_power_moving):
+        states = moments = 0
+        for crossing in crossings:
+            if not crossing.claimed:
+                found = lose(crossing, options.seed, build=build)
+                yield from found.findings
+                states += len(found.states)
+                moments += found.moments
+        _say(f"{states} distinct states at {moments} {_MOMENTS[lose.__name__]}")
+
+
+_MOMENTS: Final = {
+    "lose_power_moving": "moments of a move",
+    "die_then_lose_power_moving": "deaths, after the end of the move that followed",
+}
+
+
 def everything(options: argparse.Namespace) -> list[str]:
     """All of these, one after the other."""
     findings: list[str] = []
@@ -172,7 +218,9 @@ def everything(options: argparse.Namespace) -> list[str]:
     return findings
 
 
-COMMANDS = {run.__name__: run for run in (crashes, kills, twice, meetings, faults, power, relay)}
+COMMANDS = {
+    run.__name__: run for run in (crashes, moves, kills, twice, meetings, faults, power, relay)
+}
 
 
 def _scenes(only: str | None, scenes: Sequence[Scene] = SCENES) -> Sequence[Scene]:

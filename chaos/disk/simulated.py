@@ -241,7 +241,8 @@ class SimulatedDisk:
         for name in filter(None, path.split("/")):
             if not isinstance(node, Folder):
                 return None
-            node = node.entries.get(name)
+            if name != ".":
+                node = node.entries.get(name)
         return node
 
     def _must_find(self, path: str) -> Node:
