@@ -111,6 +111,9 @@ def test_statement_mode_is_refused_with_the_setting_to_change(
 
 def test_statement_mode_makes_no_schema_and_says_why(new_schema_url: str, postgres: str) -> None:
     with bouncer_in("statement", postgres) as pooled:
-        [finding] = examine_url(new_schema_url.replace(postgres, pooled))
+        url = new_schema_url.replace(postgres, pooled)
+        [finding] = examine_url(url)
+        with pytest.raises(BackendRejected, match="pool_mode = transaction"):
+            connect(url, SystemClock())
     assert (finding.check, finding.severity) == ("store", PROBLEM)
-    assert "pool_mode = transaction" in finding.what
+    assert "there is no store" in finding.what

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from ferryman.errors import BackendError
@@ -107,7 +106,8 @@ class Settler(Loop):
         return True
 
     def _send(self) -> None:
-        batch = list(islice(self._waiting, BATCH))
+        # By places, which adding at the other end leaves alone: an iterator would notice it.
+        batch = [self._waiting[place] for place in range(min(BATCH, len(self._waiting)))]
         receipts = self._settle([settlement for _, settlement in batch])
         self._keeper.drop(claim for claim, _ in batch)
         if self._settled is not None:
