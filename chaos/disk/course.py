@@ -55,7 +55,7 @@ class Course:
         """The same for a loss of power, which also takes claims and reports that were not synced.
 
         They go back at most to the last lasting step that changed the job. What a claim reported
-        may outlive the claim.
+        may outlive the claim, or the lease that it was written with.
         """
         since = {job_id: self._lasting(job_id, step) for job_id in self.ids}
         between = self._between(since, step)
@@ -76,12 +76,16 @@ class Course:
 
 
 def _outlived(jobs: Sequence[Job | None]) -> Iterator[Job]:
-    """Jobs that wait as before a claim, with the report of that claim."""
+    """Jobs with the report of a claim that wait as before it, or whose lease is an earlier one.
+
+    A checkpoint is synced, the lease that was prolonged with it is not.
+    """
     waiting = [job for job in jobs if job is not None and job.state is State.PENDING]
     claimed = [job for job in jobs if job is not None and job.state is State.PROCESSING]
-    for job in waiting:
-        for claim in claimed:
-            report = {name: getattr(claim, name) for name in _REPORTED}
+    for claim in claimed:
+        report = {name: getattr(claim, name) for name in _REPORTED}
+        earlier = [job for job in claimed if job.fence == claim.fence]
+        for job in [*waiting, *earlier]:
             yield replace(job, **report)
 
 

@@ -58,8 +58,9 @@ def _prolong(
         current = _current(desk, place, claim)
         if current is None or not _is(current, beat.fence, worker):
             return lost
-        _write(desk, place, current, beat, seconds)
         asked = read_ask(desk.store, place, beat.fence)
+        # An ask was answered, and it holds only as long as the lease it is about can be read.
+        _write(desk, place, current, beat, seconds, sync=asked is not None)
         return Pulse(beat.job_id, beat.fence, held=True, asked=asked)
 
 
@@ -84,7 +85,9 @@ def _current(desk: Desk, place: Held, claim: Claim | None) -> Claim | None:
     return Claim(row, lease, content, None)
 
 
-def _write(desk: Desk, place: Held, claim: Claim, beat: Beat, seconds: float) -> None:
+def _write(
+    desk: Desk, place: Held, claim: Claim, beat: Beat, seconds: float, *, sync: bool
+) -> None:
     store, lease, row = desk.store, claim.lease, claim.row
     row.report(beat.percent, beat.note, beat.logs)
     if beat.checkpoint is not None:
@@ -99,7 +102,7 @@ def _write(desk: Desk, place: Held, claim: Claim, beat: Beat, seconds: float) ->
     store.prolong(lease, store.now(), seconds)
     row.heartbeat_at, row.expires_at = lease.heartbeat_at, lease.expires_at
     claim.content = lease.text()
-    store.put_in(place, "lease.json", claim.content, sync=False)
+    store.put_in(place, "lease.json", claim.content, sync=sync)
 
 
 def _history_of_claim(row: Row) -> bytes:
