@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ferryman.backends.files.store import Store
 
 EVERY: Final = 60.0
-"""Seconds between two passes."""
+"""Seconds after which a queue is looked through, however busy it is."""
 SETTLED: Final = 1.0
 """Seconds after its push in which a task's file is still being written by that push."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files.cells import forget_old
 from ferryman.backends.files.document import Unreadable
-from ferryman.backends.files.edits import Edits
+from ferryman.backends.files.edits import EVERY, Edits
 from ferryman.backends.files.errors import lies_in
 from ferryman.backends.files.finish import finish_if_ended
 from ferryman.backends.files.line import GRAIN
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ferryman.backends.files.layout import Folders
     from ferryman.backends.files.place import Held
 
-EVERY: Final = 60.0
-"""Seconds after which a busy queue is swept although there is plenty to claim."""
 SHARE: Final = 20.0
 """A sweep rests this many times as long as it took: it never has over 5 % of the time."""
 LITTER: Final = 3_600.0
