@@ -65,7 +65,7 @@ bench: $(STAMP)  ## speed beside a raw loop on the same store: BACKEND=sqlite
 bench-long: $(STAMP)  ## the same with a million waiting jobs
 	$(BIN)/python -m bench --long $(if $(BACKEND),--backend $(BACKEND))
 
-bench-peers: $(STAMP)  ## other queues on the same work, from PyPI
+bench-peers: $(STAMP)  ## other queues on the same work, from PyPI and npm
 	$(BIN)/python -m bench.peers
 
 format: $(STAMP)

@@ -115,6 +115,7 @@ _FILE: Final = {
     MANY_TO_ONE: Gate(1.5, 3.0),
     FOLDER_SYNCS: Gate(0.05, 0.02, absolute=True, most=True),
     drain_beside(500_000): Gate(0.80, 0.95),
+    drain_beside(1_000_000): Gate(0.80, 0.95),
 }
 _S3: Final = {by_a_hundred("claim"): Gate(0.70, 0.90)}
 _SQS: Final = {

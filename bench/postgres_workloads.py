@@ -1,16 +1,14 @@
-"""What is measured on PostgreSQL beside the usual: a long line, and a transaction held open."""
+"""What is measured on PostgreSQL beside the usual: claims beside a transaction held open."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import psycopg
 
 from bench import gates, measure
 from bench.contender import payload
-from bench.file_workloads import drain_beside
 from bench.postgres_server import postgres_url, schema_of
 from bench.result import Pair
 from bench.stand import stand_for
@@ -24,14 +22,9 @@ if TYPE_CHECKING:
 EVERY: Final = 0.1
 AT_ONCE: Final = 50
 """Five hundred jobs a second."""
-PHASES: Final = (30.0, 600.0, 60.0, 30.0)
-"""Seconds before it, with it, of recovery, and after that."""
+PHASES: Final = (90.0, 600.0, 60.0, 90.0)
+"""Seconds before it, with it, of recovery, and after that: the server tidies up once a minute."""
 SHARE: Final = 0.99
-
-
-def drain_beside_a_million(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
-    """The same as on files, with a line twice as long."""
-    yield from drain_beside(rivals, replace(sizes, crowd=2 * sizes.crowd))
 
 
 def held_transaction(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
@@ -43,7 +36,7 @@ def held_transaction(rivals: Rivals, sizes: Sizes) -> Iterator[Sequence[Pair]]:
             start = _claims(ours, before)
             holder.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             holder.execute(f"SELECT count(*) FROM {schema_of(ours.folder)}.jobs")  # noqa: S608
-            held = _claims(ours, during)[-len(start) :]
+            held = _claims(ours, during)
             holder.rollback()
             _claims(ours, recovery)
             end = _claims(ours, after)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from bench.file_workloads import drain_beside, drains, pushes
+from bench.file_workloads import drain_beside, drain_beside_a_million, drains, pushes
 from bench.ours import (
     OursInMemory,
     OursOnFiles,
@@ -16,7 +16,7 @@ from bench.ours import (
     OursOnSqsAlone,
 )
 from bench.postgres_server import postgresql
-from bench.postgres_workloads import drain_beside_a_million, held_transaction
+from bench.postgres_workloads import held_transaction
 from bench.raw_file import RawFile
 from bench.raw_memory import RawMemory
 from bench.raw_postgresql import RawPostgresql
@@ -67,7 +67,7 @@ BACKENDS: Final[Mapping[str, Sequence[Course]]] = {
     "sqlite": [Course(Rivals(OursOnSqlite, RawSqlite), long=(backlog, web))],
     "file": [
         Course(_DISK, (pushes, drains, idle), (drain_beside,)),
-        Course(_MEMORY, (pushes, cycle, drains), (drain_beside,)),
+        Course(_MEMORY, (pushes, cycle, drains), (drain_beside, drain_beside_a_million)),
     ],
     "s3": [Course(Rivals(OursOnS3, RawS3, server=seaweedfs), (verbs,), ())],
     "sqs": [

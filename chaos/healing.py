@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from chaos.site import Site
     from ferryman.queue.contract import Backend
 
-LONGEST: Final = 240.0
+LONGEST: Final = 600.0
 
 _UNFINISHED: Final = (State.PENDING, State.PROCESSING, State.PAUSED)
 

@@ -1,6 +1,6 @@
 """`python -m bench.peers`: other queues beside ours and beside the raw loop, on the same store.
 
-Each library is installed from PyPI into an environment of its own, which is thrown away at the end.
+Each library is installed from PyPI or npm into an environment of its own, thrown away at the end.
 """
 
 from __future__ import annotations

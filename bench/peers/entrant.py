@@ -15,7 +15,7 @@ from bench.crew import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-TIMEOUT: Final = 180.0
+TIMEOUT: Final = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,19 @@ class Entrant:
     def install(self, folder: Path) -> Entrant:
         """The same entrant with an environment of its own in the folder."""
         home = folder / self.name
-        python = str(home / "bin" / "python")
-        if home.exists():
-            return replace(self, python=python)
-        venv.create(home, with_pip=True)
-        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, str(self.package), *self.drivers], check=True)
-        return replace(self, python=python)
+        installed = replace(self, python=str(home / "bin" / "python"))
+        if not home.exists():
+            venv.create(home, with_pip=True)
+            installed.fetch()
+        return installed
+
+    def fetch(self) -> None:
+        """Bring what it needs into its environment."""
+        self.pip(str(self.package), *self.drivers)
+
+    def pip(self, *packages: str) -> None:
+        pip = [self.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, *packages], check=True)
 
     def version(self) -> str:
         if self.package is None:

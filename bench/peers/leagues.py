@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench.peers.entrant import Entrant
+from bench.peers.npm_entrant import NpmEntrant
 from bench.postgres_server import postgresql
 
 if TYPE_CHECKING:
@@ -66,6 +67,12 @@ LEAGUES: Final[Mapping[str, League]] = {
                 "procrastinate",
                 "bench.peers.on_procrastinate:Procrastinate",
                 "procrastinate",
+                ("psycopg[binary]",),
+            ),
+            NpmEntrant(
+                "graphile-worker",
+                "bench.peers.on_graphile_worker:GraphileWorker",
+                "graphile-worker",
                 ("psycopg[binary]",),
             ),
         ),

@@ -129,6 +129,21 @@ def test_an_id_that_another_queue_has_is_set_aside(store: FileBackend, pending: 
     assert job.queue == "post"
 
 
+def test_an_id_that_another_queue_has_never_runs_twice_however_new_its_file_is(
+    store: FileBackend, pending: Path
+) -> None:
+    store.push([Message.of("post", "send", id="other")])
+    (pending / "other.json").write_text('{"task": "print"}')
+    assert polled(store) == ["good"]
+    assert polled(store) == []
+    assert store.troubles() == []  # somebody may still be writing it
+    aged(pending / "other" / "task.json")
+    wait_until(lambda: polled(store) or store.troubles(), what="a sweep")
+    assert [trouble.reason for trouble in store.troubles()] == [
+        "the job 'other' is in queue 'post' already"
+    ]
+
+
 def test_a_damaged_record_hides_no_other(store: FileBackend, pending: Path) -> None:
     (pending.parent / "completed" / "odd.json").write_text("{")
     with pytest.raises(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferryman.backends.sql.rows import COLUMNS, job_of, storable
-from ferryman.backends.sqlite import connect
-from ferryman.backends.sqlite.schema import APPLICATION_ID, VERSIONS
+from ferryman.backends.sqlite import connect, connection, schema
+from ferryman.backends.sqlite.schema import VERSIONS
 from ferryman.backends.sqlite.transaction import SQL
 from ferryman.job import Job, JobError, LogLine, State
 from ferryman.lifecycle import Verdict
@@ -111,26 +111,24 @@ def test_the_schema_marks_the_file_as_ours(tmp_path: Path) -> None:
     file.close()
 
 
-def test_a_file_of_the_first_version_keeps_its_jobs_their_order_and_its_views(
-    tmp_path: Path,
+def test_a_file_of_the_version_before_keeps_its_jobs_their_order_and_its_views(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    url = f"sqlite:///{tmp_path}/jobs.db"
+    old = connect(url, FakeClock())
+    old.push([Message(queue="mail", task="send", id=f"j{n}", priority=n % 2) for n in range(3)])
+    old.close()
     file = sqlite3.connect(tmp_path / "jobs.db")
-    file.executescript(VERSIONS[0])
-    insert = SQL["push"]
-    for number in range(3):
-        rest = (0, "", "", "", "", -1, -1)
-        row = (f"j{number}", "mail", "send", 1, number % 2, 5, str(number), 1.0, 1.0, *rest)
-        file.execute(insert, row)
-    file.execute("INSERT INTO counts VALUES ('mail', 'pending', 3)")
     file.execute("CREATE VIEW mails AS SELECT id FROM jobs")
-    file.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    file.execute("PRAGMA user_version = 1")
-    file.commit()
     file.close()
-    backend = connect(f"sqlite:///{tmp_path}/jobs.db", FakeClock())
-    backend.push([Message(queue="mail", task="send", id="t", tenant="a")])
-    assert [job.id for job in backend.poll("w", {"mail": 9}, lease=60)] == ["j1", "j0", "j2", "t"]
-    backend.close()
+    to_come = "ALTER TABLE jobs ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey';\n"
+    for module in (schema, connection):
+        monkeypatch.setattr(module, "VERSIONS", (*VERSIONS, to_come))
+    new = connect(url, FakeClock())
+    new.push([Message(queue="mail", task="send", id="t", tenant="a")])
+    assert [job.id for job in new.poll("w", {"mail": 9}, lease=60)] == ["j1", "j0", "j2", "t"]
+    new.close()
     file = sqlite3.connect(tmp_path / "jobs.db")
+    assert file.execute("PRAGMA user_version").fetchone() == (len(VERSIONS) + 1,)
     assert file.execute("SELECT count(*) FROM mails").fetchone() == (4,)
     file.close()

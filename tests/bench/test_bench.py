@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from bench.__main__ import main
 from bench.calls import Calls
+from bench.choices import CHOICES
+from bench.choices import main as choose
 from bench.contest import hold
 from bench.gates import (
     CYCLE,
@@ -135,6 +137,16 @@ def test_the_profile_names_every_step(backend: str, capsys: pytest.CaptureFixtur
     for step in ("backend.push", "poll by 500", "executor.run", "backend.settle", "whole worker"):
         assert step in printed
     assert ("COMMIT" in printed) == (backend == "sqlite")
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_choice_is_shown_beside_its_alternatives(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    choose([name], share=0.005)
+    said, _, *rows = capsys.readouterr().out.strip().splitlines()
+    assert said == name
+    assert len(rows) > 1
 
 
 def test_a_whole_worker_books_its_calls() -> None:

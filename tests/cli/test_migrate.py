@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
+from ferryman.backends.postgresql import connection, statements
 from ferryman.backends.postgresql.location import Location
-from ferryman.backends.postgresql.statements import versions
+from ferryman.backends.postgresql.statements import VERSIONS, versions
 from ferryman.ids import new_id
 from ferryman.queue.open import open_backend
 from tests.servers.sqs import sqs_url
@@ -36,9 +37,9 @@ def test_a_store_is_made_and_found_up_to_date(run: Run, home: Path) -> None:
 def test_the_sql_of_sqlite_makes_the_same_store(run: Run, home: Path) -> None:
     script = run("migrate", "--sql", "--url", "sqlite:///by-hand.db").stdout
     assert not (home / "by-hand.db").exists()
-    connection = sqlite3.connect(home / "by-hand.db")
-    connection.executescript(script)
-    connection.close()
+    by_hand = sqlite3.connect(home / "by-hand.db")
+    by_hand.executescript(script)
+    by_hand.close()
     open_backend(f"sqlite:///{home}/by-hand.db").close()
 
 
@@ -54,12 +55,17 @@ def test_the_sql_of_postgresql_makes_the_same_store(
 
 @pytest.fixture
 def old_store(
-    new_schema_url: str, postgres_admin: psycopg.Connection[tuple[object, ...]]
+    new_schema_url: str,
+    postgres_admin: psycopg.Connection[tuple[object, ...]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[tuple[str, str]]:
     """A store of an older version, by the URL of its owner and that of a user who may use it."""
     location = Location.parse(new_schema_url)
     owner, guest = f"owner_{location.schema}", f"guest_{location.schema}"
-    *older, _ = versions(location)
+    older = versions(location)
+    to_come = "ALTER TABLE jobs ADD COLUMN colour text;"
+    for module in (statements, connection):
+        monkeypatch.setattr(module, "VERSIONS", (*VERSIONS, to_come))
     for statement in (
         f"CREATE ROLE {owner} LOGIN",
         f"CREATE ROLE {guest} LOGIN",
@@ -103,8 +109,8 @@ def test_the_sql_begins_with_the_version_that_the_store_has(
     script = run("migrate", "--sql", guest).stdout
     assert script == run("migrate", "--sql", "--from", str(present - 1), guest).stdout
     assert "CREATE SCHEMA" not in script
-    with psycopg.connect(owner.partition("?")[0], autocommit=True) as connection:
-        connection.execute(script)
+    with psycopg.connect(owner.partition("?")[0], autocommit=True) as theirs:
+        theirs.execute(script)
     assert run("migrate", guest).stdout.endswith("is up to date\n")
     assert f"version {present} is the present one" in run("migrate", "--sql", guest).stdout
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from ferryman.testing.waiting import wait_until
 from tests.servers.postgres_fixtures import SCHEMA, SESSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
     import psycopg
@@ -78,3 +79,10 @@ def places(admin: Admin, job_id: str) -> list[tuple[object, ...]]:
         f"UNION ALL SELECT 'history', state FROM {SCHEMA}.history WHERE id = %(id)s",
         {"id": job_id},
     ).fetchall()
+
+
+def poll_in(tx: Transaction, skip_tasks: Sequence[str] = ()) -> list[Any]:
+    """Claim one job of the usual queue; its id."""
+    values = {"worker": "w1", "queues": ["mail"], "limits": [1], "floors": [-math.inf]}
+    terms = {"lease": 60.0, "turn": 0, "skip_tasks": list(skip_tasks), "now": None}
+    return [row[0] for row in tx.rows("poll", {**values, **terms})]

@@ -10,7 +10,7 @@ from ferryman.testing.conformance.given import pushed, several
 from ferryman.testing.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import psycopg
 
@@ -20,10 +20,23 @@ if TYPE_CHECKING:
 def test_the_first_may_tell_and_the_next_is_owed() -> None:
     told: list[Sequence[str]] = []
     announcer = Announcer(told.append)
-    assert announcer.may_tell(["mail", "post"]) == {"mail", "post"}
-    assert announcer.may_tell(["mail", "pages"]) == {"pages"}
+    assert announcer.may_tell(["mail", "post"]) == {"mail": False, "post": False}
+    assert announcer.may_tell(["mail", "pages"]) == {"pages": False}
     announcer.owe(["mail"])
     wait_until(lambda: told == [["mail"]], what="the debt to be paid")
+
+
+def test_a_debt_that_somebody_took_over_and_did_not_pay_is_owed_again() -> None:
+    calls: list[Sequence[str]] = []
+    announcer = Announcer(calls.append)
+    announcer.may_tell(["mail", "post"])
+    announcer.owe(["mail"])
+    told: Mapping[str, bool] = {}
+    # Before the announcer's own thread is there, which waits a little longer.
+    while not told:
+        told = announcer.may_tell(["mail", "post"])
+    announcer.take_back(told)
+    wait_until(lambda: calls == [["mail"]], what="the debt to be paid")
 
 
 def test_a_burst_is_announced_a_few_times_and_last_of_all_at_its_end() -> None:

@@ -80,3 +80,38 @@ def test_and_so_does_one_after_a_while(
     pushed(backend, "new", ready_at=NEW)
     pushed(backend, "old", ready_at=OLD)
     assert [job.payload for job in claims(backend)] == ["old", "new"]
+
+
+@pytest.mark.usefixtures("slow")
+def test_they_rise_with_what_is_claimed(backend: PostgresqlBackend) -> None:
+    for ready_at in (OLD, NEW):
+        pushed(backend, ready_at=ready_at)
+        assert len(claims(backend)) == 1
+    pushed(backend, "between", ready_at=OLD + floors.SLACK)
+    pushed(backend, "new", ready_at=NEW)
+    assert [job.payload for job in claims(backend)] == ["new"]
+
+
+@pytest.mark.usefixtures("slow")
+def test_what_waits_behind_a_higher_priority_is_found_when_there_is_room(
+    backend: PostgresqlBackend,
+) -> None:
+    pushed(backend, "behind", ready_at=OLD)
+    for _ in range(3):
+        pushed(backend, "first", priority=9, ready_at=NEW)
+        assert claim(backend).payload == "first"
+    pushed(backend, "first", priority=9, ready_at=NEW)
+    assert [job.payload for job in claims(backend)] == ["first"]
+    pushed(backend, "last", ready_at=NEW)
+    assert [job.payload for job in claims(backend)] == ["behind", "last"]
+
+
+@pytest.mark.usefixtures("slow")
+def test_what_was_skipped_is_found_when_it_may_be_claimed(backend: PostgresqlBackend) -> None:
+    pushed(backend, "skipped", task="print", ready_at=OLD)
+    for _ in range(3):
+        pushed(backend, "first", ready_at=NEW)
+        [job] = backend.poll("w", {"mail": 5}, lease=60, skip_tasks=["print"])
+        assert job.payload == "first"
+    pushed(backend, "new", ready_at=NEW)
+    assert [job.payload for job in claims(backend)] == ["skipped", "new"]

@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from ferryman.backends.postgresql import connect
+from ferryman.backends.postgresql.operators import operate
 from ferryman.backends.postgresql.statements import statements
+from ferryman.clock import SystemClock
 from ferryman.job import State
+from ferryman.lifecycle import Act
 from ferryman.testing.conformance.given import a_message, ack, claims, several
 from tests.servers.postgres_fixtures import SCHEMA
 
@@ -19,23 +23,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferryman.backends.postgresql import PostgresqlBackend
+    from ferryman.backends.postgresql.transaction import Transaction
 
 MANY = 3_000
 
 
 @pytest.fixture
 def crowded(
-    backend: PostgresqlBackend, postgres_admin: psycopg.Connection[tuple[object, ...]]
+    unknown: PostgresqlBackend, postgres_admin: psycopg.Connection[tuple[object, ...]]
 ) -> PostgresqlBackend:
     """Many jobs that wait, run, are scheduled and are over."""
+    postgres_admin.execute(f"ANALYZE {SCHEMA}.jobs, {SCHEMA}.history")
+    return unknown
+
+
+@pytest.fixture
+def unknown(
+    backend: PostgresqlBackend, postgres_admin: psycopg.Connection[tuple[object, ...]]
+) -> Iterator[PostgresqlBackend]:
+    """The same in a store so new that the server knows nothing of it."""
+    tables = [f"{SCHEMA}.jobs", f"{SCHEMA}.history"]
+    for table in tables:
+        postgres_admin.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = false)")
     several(backend, MANY, queue="done")
     backend.settle([ack(job) for job in claims(backend, MANY, queue="done")])
     several(backend, MANY, queue="held")
     claims(backend, MANY, queue="held", worker="w1")
     several(backend, MANY, task="archive")
     several(backend, MANY, delay=600)
-    postgres_admin.execute(f"ANALYZE {SCHEMA}.jobs, {SCHEMA}.history")
-    return backend
+    yield backend
+    # The tests that follow have the same tables.
+    for table in tables:
+        postgres_admin.execute(f"ALTER TABLE {table} RESET (autovacuum_enabled)")
+        postgres_admin.execute(f"VACUUM {table}")
 
 
 class Explained:
@@ -120,6 +140,51 @@ def test_a_question_reads_an_index(explained: Explained, name: str, values: dict
     plan = explained.run(name, values)
     assert "Seq Scan on jobs" not in plan
     assert "Seq Scan on history" not in plan
+
+
+def test_a_purge_takes_jobs_in_the_order_of_an_index(explained: Explained) -> None:
+    plan = explained.run("waiting_ready", {"queue": "mail", "newest": 1 << 60, "limit": 100})
+    assert "Index Scan using ready on jobs" in plan
+    assert "Sort" not in plan
+
+
+def test_an_operator_reads_no_history_that_has_grown_since_the_server_planned(
+    new_schema_url: str, postgres_admin: psycopg.Connection[tuple[object, ...]]
+) -> None:
+    schema = new_schema_url.rpartition("=")[2]
+    store = connect(new_schema_url, SystemClock())
+    try:
+        postgres_admin.execute(f"ALTER TABLE {schema}.history SET (autovacuum_enabled = false)")
+        for _ in range(10):
+            store.retry(["a", "b"])
+        several(store, MANY)
+        store.settle([ack(job) for job in claims(store, MANY)])
+
+        def scans(tx: Transaction) -> object:
+            return tx.execute(
+                f"SELECT pg_stat_get_xact_numscans('{schema}.history'::regclass)"
+            ).fetchall()
+
+        def retry(tx: Transaction) -> None:
+            before = scans(tx)
+            operate(tx, Act.RETRY, ["a", "b"])
+            assert scans(tx) == before
+
+        store._database.transact(retry)
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("name", ["any_finished", "find_all"])
+@pytest.mark.parametrize("count", [1, 20, 100, 1_000])
+def test_ids_are_looked_up_by_index_in_a_store_without_statistics(
+    unknown: PostgresqlBackend, postgres: str, name: str, count: int
+) -> None:
+    ids = "\n".join(f"id-{number}" for number in range(count))
+    with session_that_explains(postgres) as session:
+        plan = Explained(unknown, session).run(name, {"ids": ids})
+    assert "Index" in plan
+    assert "Seq Scan on" not in plan
 
 
 def test_tasks_to_skip_do_not_hide_what_lies_behind_them(crowded: PostgresqlBackend) -> None:

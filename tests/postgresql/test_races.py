@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from ferryman.backends.postgresql.operators import operate
 from ferryman.backends.postgresql.push import lock_keys, push
 from ferryman.backends.postgresql.restore import restore
 from ferryman.backends.postgresql.settle import settle
+from ferryman.backends.postgresql.transaction import Transaction
 from ferryman.job import State
 from ferryman.lifecycle import Act
 from ferryman.testing.conformance.given import (
@@ -27,7 +27,7 @@ from ferryman.testing.conformance.given import (
     pushed,
     the_job,
 )
-from tests.postgresql.held import Held, beside, places
+from tests.postgresql.held import Held, beside, places, poll_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import psycopg
 
     from ferryman.backends.postgresql import PostgresqlBackend
-    from ferryman.backends.postgresql.transaction import Transaction
     from ferryman.message import Message
 
     Admin = psycopg.Connection[tuple[object, ...]]
@@ -134,6 +133,21 @@ def test_a_push_beside_a_deletion_is_of_the_old_job_or_makes_a_new_one(
     assert places(postgres_admin, "x") == ([("jobs", "pending")] if made_anew else [])
 
 
+def test_a_push_of_a_job_that_is_deleted_after_it_was_met_makes_a_new_one(
+    backend: PostgresqlBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_state(backend, State.COMPLETED, "body", id="x")
+    look = Transaction.rows
+
+    def delete_and_look(tx: Transaction, name: str, values: Any = ()) -> Any:
+        if name == "find_all":
+            backend.delete(["x"])
+        return look(tx, name, values)
+
+    monkeypatch.setattr(Transaction, "rows", delete_and_look)
+    assert alone(backend, a_message("body", id="x")) == "created"
+
+
 def test_a_push_beside_a_prune_is_of_the_old_job_or_makes_a_new_one(
     backend: PostgresqlBackend, postgres_admin: Admin
 ) -> None:
@@ -197,6 +211,23 @@ def test_a_restore_beside_a_push_finds_the_pushed_job(
     assert places(postgres_admin, "x") == [("jobs", "pending")]
 
 
+@pytest.mark.parametrize("state", [State.COMPLETED, State.PAUSED])
+def test_a_restore_beside_a_restore_of_its_finished_job_finds_it(
+    backend: PostgresqlBackend, postgres_admin: Admin, state: State
+) -> None:
+    in_state(backend, state, "body", id="x")
+    later = the_job(backend, "x")
+    backend.delete(["x"])
+    in_state(backend, State.COMPLETED, "body", id="x")
+    first = the_job(backend, "x")
+    backend.delete(["x"])
+    held = Held(backend, lambda tx: restore(tx, [first]))
+    with beside(postgres_admin, lambda: backend.restore([later])) as restored:
+        held.commit()
+        assert restored.result()[0].status == "existing"
+    assert places(postgres_admin, "x") == [("history", "completed")]
+
+
 def test_a_poll_passes_by_a_job_that_is_being_replaced(
     backend: PostgresqlBackend, postgres_admin: Admin
 ) -> None:
@@ -221,6 +252,18 @@ def test_a_replacement_never_changes_a_job_that_was_claimed_meanwhile(
     assert answer.status == ("conflict" if "id" in options else "created")
     job = the_job(backend, "x")
     assert (job.payload, job.state) == ("old", State.PROCESSING)
+
+
+def test_a_replacement_of_a_job_that_was_deleted_meanwhile_makes_a_new_one(
+    backend: PostgresqlBackend, postgres_admin: Admin
+) -> None:
+    pushed(backend, "old", id="x")
+    held = Held(backend, lambda tx: operate(tx, Act.DELETE, ["x"]))
+    message = a_message("new", id="x", replace=True)
+    with beside(postgres_admin, partial(alone, backend, message)) as status:
+        held.commit()
+        assert status.result() == "created"
+    assert the_job(backend, "x").payload == "new"
 
 
 def test_a_replacement_finds_a_job_that_was_given_back_meanwhile(
@@ -252,6 +295,22 @@ def test_a_retry_waits_for_a_push_of_its_key_and_is_refused(
     with beside(postgres_admin, lambda: backend.retry(["old"])) as acted:
         held.commit()
         assert "holds the key" in (acted.result()[0].refused or "")
+
+
+def test_a_push_waits_for_a_retry_of_a_job_with_its_key_that_ended_only_just(
+    backend: PostgresqlBackend, postgres_admin: Admin
+) -> None:
+    job = claimed(backend, id="old", key="ana")
+    ending = Held(backend, lambda tx: settle(tx, [fail(job)]))
+    with beside(
+        postgres_admin, lambda: Held(backend, lambda tx: operate(tx, Act.RETRY, ["old"]))
+    ) as retried:
+        ending.commit()
+        retry = retried.result()
+    with beside(postgres_admin, lambda: backend.push([a_message(id="new", key="ana")])) as answers:
+        retry.commit()
+        [answer] = answers.result()
+    assert (answer.id, answer.status) == ("old", "existing")
 
 
 def test_an_operator_finds_a_job_that_moved_while_it_waited(
@@ -300,13 +359,6 @@ def test_two_batches_in_opposite_orders_both_end(
         held.commit()
         statuses = [answer.status for answer in answers.result()]
     assert statuses == ["created"] * 15 + ["existing"] * 15
-
-
-def poll_in(tx: Transaction) -> object:
-    values: dict[str, Any] = {"worker": "w1", "queues": ["mail"], "limits": [1], "lease": 60.0}
-    return tx.rows(
-        "poll", {**values, "floors": [-math.inf], "turn": 0, "skip_tasks": [], "now": None}
-    )
 
 
 def test_a_job_is_dated_after_the_end_of_the_one_that_held_its_key(

@@ -20,6 +20,7 @@ from ferryman.testing.conformance.given import (
     pushed,
     the_job,
 )
+from tests.postgresql.held import beside
 from tests.servers.postgres_fixtures import SCHEMA
 
 if TYPE_CHECKING:
@@ -70,12 +71,58 @@ def test_other_work_is_a_violation(backend: PostgresqlBackend, postgres_admin: A
         one(postgres_admin, "'mail', 'send', '\"new\"', id => 'x'")
 
 
+@pytest.mark.parametrize(
+    ("body", "known"),
+    [
+        (r'{"a":"x\u0000","b":1}', True),
+        (r'{ "b" : 1, "a" : "x\u0000" }', True),
+        (r'{"a":"x\u0001","b":1}', False),
+        (r'{"a":"x\\u0000","b":1}', False),
+        ('{"a":"x","b":1}', False),
+    ],
+)
+def test_work_that_holds_nul_is_told_from_other_work(
+    backend: PostgresqlBackend, postgres_admin: Admin, body: str, known: bool
+) -> None:
+    pushed(backend, {"a": "x\0", "b": 1}, id="x")
+    again = f"'mail', 'send', '{body}', id => 'x'"
+    if known:
+        assert one(postgres_admin, again) == ("x", False)
+    else:
+        with pytest.raises(psycopg.errors.UniqueViolation, match="other work"):
+            one(postgres_admin, again)
+
+
 def test_a_key_that_is_held_answers_with_its_job(
     backend: PostgresqlBackend, postgres_admin: Admin
 ) -> None:
     pushed(backend, id="x", key="ana")
     assert one(postgres_admin, "'mail', 'send', key => 'ana'") == ("x", False)
     assert one(postgres_admin, "'post', 'send', key => 'ana'")[1] is True
+
+
+def test_of_two_pushes_of_one_key_the_second_waits_for_the_first(
+    backend: PostgresqlBackend, postgres: str, postgres_admin: Admin
+) -> None:
+    with (
+        psycopg.connect(postgres, application_name=SCHEMA) as first,
+        psycopg.connect(postgres, application_name=SCHEMA) as second,
+    ):
+        assert one(first, "'mail', 'send', id => 'x', key => 'ana'") == ("x", True)
+        with beside(postgres_admin, lambda: one(second, "'mail', 'send', key => 'ana'")) as answer:
+            first.commit()
+            assert answer.result() == ("x", False)
+
+
+@pytest.mark.parametrize("level", ["REPEATABLE_READ", "SERIALIZABLE"])
+def test_a_key_needs_a_transaction_that_sees_what_others_commit(
+    backend: PostgresqlBackend, postgres: str, level: str
+) -> None:
+    with psycopg.connect(postgres) as theirs:
+        theirs.isolation_level = psycopg.IsolationLevel[level]
+        assert one(theirs, "'mail', 'send', id => 'x'") == ("x", True)
+        with pytest.raises(psycopg.errors.FeatureNotSupported, match="READ COMMITTED"):
+            one(theirs, "'mail', 'send', key => 'ana'")
 
 
 def test_a_trigger_can_push(backend: PostgresqlBackend, postgres_admin: Admin) -> None:

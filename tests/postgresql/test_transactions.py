@@ -10,9 +10,14 @@ import sqlalchemy
 from psycopg.rows import dict_row
 from sqlalchemy.orm import Session
 
+from ferryman.backends.postgresql import connect
+from ferryman.clock import SystemClock
 from ferryman.errors import BackendUnavailable, InvalidMessage
+from ferryman.ids import new_id
 from ferryman.job import State
+from ferryman.queue.heartbeat import Beat
 from ferryman.testing.conformance.given import (
+    WORKER,
     a_message,
     ack,
     claimed,
@@ -20,8 +25,10 @@ from ferryman.testing.conformance.given import (
     in_state,
     pushed,
     settle,
+    several,
     state_of,
 )
+from tests.servers.postgres_fixtures import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +58,23 @@ def test_a_job_appears_with_the_callers_commit(backend: PostgresqlBackend, their
     assert backend.get("x") is None
     theirs.commit()
     assert state_of(backend, "x") is State.PENDING
+
+
+def test_no_heartbeat_waits_for_a_handler_that_has_ended_its_job_and_not_committed(
+    backend: PostgresqlBackend, postgres_url: str, theirs: Theirs
+) -> None:
+    several(backend, 2)
+    ended, held = claims(backend, turn=1)
+    assert backend.settle_within(theirs, [ack(ended)])[0].applied
+    impatient = connect(f"{postgres_url}&timeout=2", SystemClock())
+    try:
+        beats = [Beat(held.id, held.fence)]
+        [pulse] = impatient.heartbeat(WORKER, beats, lease=60, answered=1)
+    finally:
+        impatient.close()
+    assert pulse.held
+    theirs.commit()
+    assert state_of(backend, ended.id) is State.COMPLETED
 
 
 def test_a_large_batch_vanishes_with_the_callers_rollback(
@@ -112,6 +136,24 @@ def test_a_connection_to_another_database_is_refused(
         pytest.raises(InvalidMessage, match="the jobs are in"),
     ):
         backend.push([a_message()], connection=theirs)
+
+
+def test_a_connection_to_a_store_of_the_same_name_in_another_database_is_refused(
+    backend: PostgresqlBackend, postgres: str
+) -> None:
+    name = f"ferryman_test_{new_id()[-12:]}"
+    other = f"{postgres.rpartition('/')[0]}/{name}"
+    with psycopg.connect(postgres, autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")
+        try:
+            connect(f"{other}?schema={SCHEMA}", SystemClock()).close()
+            with (
+                psycopg.connect(other) as theirs,
+                pytest.raises(InvalidMessage, match="is open on"),
+            ):
+                backend.push([a_message()], connection=theirs)
+        finally:
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def test_a_transaction_that_has_failed_is_refused(

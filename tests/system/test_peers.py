@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from bench.peers.leagues import LEAGUES
+from bench.peers.npm_entrant import NpmEntrant
 from bench.peers.standings import COLUMNS, play, table
 
 if TYPE_CHECKING:
@@ -38,6 +39,14 @@ def test_entrants_are_measured_in_processes_of_their_own_and_compared_with_the_f
 def test_every_peer_says_where_it_comes_from() -> None:
     peers = [peer for league in LEAGUES.values() for peer in league.peers]
     assert all(peer.package and peer.spec.startswith("bench.peers.") for peer in peers)
+
+
+def test_a_peer_from_npm_has_the_version_that_npm_installed(tmp_path: Path) -> None:
+    about = tmp_path / "node_modules" / "peer" / "package.json"
+    about.parent.mkdir(parents=True)
+    about.write_text('{"version": "1.2.3"}')
+    peer = NpmEntrant("a peer", "bench.peers:Peer", "peer", python=str(tmp_path / "bin" / "python"))
+    assert peer.version() == "1.2.3"
 
 
 def test_an_entrant_that_breaks_is_named_with_what_it_said(tmp_path: Path) -> None:

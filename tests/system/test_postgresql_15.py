@@ -9,12 +9,16 @@ import psycopg
 import pytest
 
 from ferryman.queue.open import open_backend
+from ferryman.testing.machine import check_backend
 from tests.conformance import test_postgresql
 from tests.servers.postgres_cluster import Cluster, apt_programs
 from tests.servers.postgres_fixtures import SCHEMA, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ferryman.clock import Clock
+    from ferryman.queue.contract import Backend
 
 VERSION = 15
 
@@ -47,3 +51,13 @@ class TestPostgresql15(test_postgresql.TestPostgresql):
     def test_the_server_is_of_that_version(self, database: str) -> None:
         with psycopg.connect(database) as connection:
             assert connection.info.server_version // 10_000 == VERSION
+
+
+def test_every_answer_on_that_version_is_allowed_by_the_contract(
+    fifteen: str, admin: psycopg.Connection[tuple[object, ...]]
+) -> None:
+    def make(clock: Clock) -> Backend:
+        sweep(admin)
+        return open_backend(f"{fifteen}?schema={SCHEMA}&application_name={SCHEMA}", clock)
+
+    check_backend(make, examples=40)

@@ -169,7 +169,10 @@ def _on_job(desk: Desk, folders: Folders, seen: Row, verb: Act) -> Acted | None:
     """Acts on an unfinished job, under its lock; None if it is no longer there."""
     store, name = desk.store, name_of(seen.id)
     with held(store, folders, name) as place:
-        row = None if place is None else read_job(store, place)
+        try:
+            row = None if place is None else read_job(store, place)
+        except Unreadable:
+            return None
         if place is None or row is None or finish_if_ended(store, place, row):
             return None
         try:

@@ -161,8 +161,10 @@ class Adoption:
             if same or other.revision > row.revision:
                 remove_job(self._store, place)
                 return True
-            reason = f"the job {row.id!r} is in queue {queue!r} already"
-            return self.set_aside(place, reason)
+            if not self.set_aside(place, f"the job {row.id!r} is in queue {queue!r} already"):
+                # Somebody may still be writing it: a sweep comes back to what has no mark.
+                self._store.disk.set_hinted(place.lock, False)
+            return True
         return False
 
     def _clear(self, place: Held) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferryman.backends.files.adoption import Adoption
 from ferryman.backends.files.claims import Claims, Index
+from ferryman.backends.files.hints import BOOT_MARK
 from ferryman.backends.files.line import Line
 from ferryman.backends.files.sweep import Sweeper
 
@@ -37,7 +38,9 @@ class Desk:
                 return None
             self.sweeper.rebuild_if_needed(folders)
             with self._lock:
-                line = self._lines.setdefault(queue, Line(self.store, folders.ready))
+                line = self._lines.setdefault(queue, Line(self.store, folders.ready, BOOT_MARK))
+        elif line.lost:
+            self.sweeper.rebuild_if_needed(self.store.folders(queue))
         return line
 
     def deadlines(self, queue: str) -> Line:
@@ -48,6 +51,8 @@ class Desk:
             self.sweeper.rebuild_if_needed(folders)
             with self._lock:
                 line = self._deadlines.setdefault(queue, Line(self.store, folders.expiring))
+        elif line.lost:
+            self.sweeper.rebuild_deadlines(self.store.folders(queue))
         return line
 
     def sweep(self, queue: str) -> bool:

@@ -109,7 +109,10 @@ class LocalDisk:
             return True
         try:
             fcntl.flock(log, fcntl.LOCK_EX)
-            if os.fstat(log).st_size > size:
+            seen = os.fstat(log)
+            if not seen.st_nlink:
+                return True  # somebody else did; what has its name now is another log
+            if seen.st_size > size:
                 return False
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)  # noqa: PTH108 - hot paths stay with plain strings

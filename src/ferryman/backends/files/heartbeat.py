@@ -95,7 +95,8 @@ def _write(
     if beat.checkpoint is not None or beat.logs:
         content = _history_of_claim(row)
         durable = beat.checkpoint is not None
-        store.put_in(place, "history.json", content, sync=durable)
+        # Log lines may be lost with the power, but not the job whose only past this file is.
+        store.put_in(place, "history.json", content, sync=durable, whole=True)
         row.own_facts = True
     lease.percent, lease.note = row.percent, row.note
     lease.nonce = store.nonce()

@@ -93,11 +93,16 @@ class Lane:
 
 
 class Line:
-    """Reads a folder of logs step by step, the highest priority first. Thread-safe."""
+    """Reads a folder of logs step by step, the highest priority first. Thread-safe.
 
-    def __init__(self, store: Store, folder: str) -> None:
+    `lost`: the folder is gone, or the file `mark` in it, so that hints may be missing.
+    """
+
+    def __init__(self, store: Store, folder: str, mark: str | None = None) -> None:
         self._store = store
         self._folder = folder
+        self._mark = mark
+        self.lost = False
         self._lanes: dict[int, Lane] = {}
         self._order: list[int] = []
         self._logs: dict[str, Log] = {}
@@ -172,10 +177,12 @@ class Line:
         found = disk.look(self._folder)
         if found is None:
             self._seen = -1.0
+            self.lost = True
             return
         if found.changed_at == self._seen:
             return
         names = disk.names(self._folder) or ()
+        self.lost = self._mark is not None and self._mark not in names
         for name in names:
             if name not in self._logs and (facts := parse_bucket(name)) is not None:
                 self._add(Log(f"{self._folder}/{name}", name, *facts))
@@ -201,7 +208,8 @@ class Line:
             if found is None or not found.file:
                 self._remove(lane, log)
                 continue
-            if found.inode != log.inode:
+            # A log that was dropped and made again may have got its old inode.
+            if found.inode != log.inode or found.size < log.offset:
                 log.inode, log.offset = found.inode, 0
             if found.size > log.offset and self._read(lane, log):
                 return True

@@ -145,14 +145,19 @@ class Claimer:
         if lock is None:
             self._line.done(candidate)
             return Found.OVER
+        place = Held(self._folders, name, lock)
         try:
-            place = Held(self._folders, name, lock)
             row = self._claimable(candidate, place, now)
             if isinstance(row, Found):
                 return row
             job = self._take(row, place, now)
+            if job is None:
+                self._line.busy(candidate)
+                return Found.BUSY
             self._line.done(candidate)
             return job
+        except FileNotFoundError as error:
+            return self._gone(candidate, error, place)
         except OSError as error:
             return self._pass_over(candidate, error, path)
         except BaseException:
@@ -160,6 +165,14 @@ class Claimer:
             raise
         finally:
             disk.unlock(lock)
+
+    def _gone(self, candidate: Candidate, error: FileNotFoundError, place: Held) -> Found:
+        """A job that somebody removed by hand while this looked at it is over for good."""
+        if self._store.disk.exists("task.json", place.lock):
+            return self._pass_over(candidate, error, place.path)
+        self._store.check_root()
+        self._line.done(candidate)
+        return Found.OVER
 
     def _pass_over(self, candidate: Candidate, error: OSError, path: str) -> Found:
         """Leave a job that cannot be got at to a later poll; any other trouble is everybody's."""
@@ -214,7 +227,7 @@ class Claimer:
         self._store.disk.unlink("lease.json", place.lock)
         return False
 
-    def _take(self, row: Row, place: Held, now: float) -> Job:
+    def _take(self, row: Row, place: Held, now: float) -> Job | None:
         store, terms = self._store, self._terms
         worker, fence, nonce = terms.worker, row.fence + 1, store.nonce()
         lease = Lease(
@@ -224,7 +237,10 @@ class Claimer:
         content = lease.text()
         index = self._desk.index.path(worker, row.queue, place.name, fence, nonce)
         self._desk.index.create(index, content)
-        store.disk.link(index, "lease.json", at=place.lock)
+        if not store.disk.link(index, "lease.json", at=place.lock):
+            # Somebody has put one there by hand since it was looked for.
+            store.disk.unlink(index)
+            return None
         add_lease(row, lease)
         self._desk.claims.keep(Claim(row, lease, content, index))
         return row.job()

@@ -44,8 +44,11 @@ def prune(
     for finished_at, folder, name in oldest:
         if finished_at >= before:
             break
+        path = f"{folder}/{name}"
+        if _finished_at(store.disk.read(path)) != finished_at:
+            continue  # retried since, and ended again
         store.commit()
-        pruned += store.disk.unlink(f"{folder}/{name}")
+        pruned += store.disk.unlink(path)
     for queue in store.queues():
         # Those too in which somebody pruned before, and died before that was durable.
         for state in chosen:

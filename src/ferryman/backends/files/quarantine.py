@@ -29,7 +29,15 @@ def set_aside(store: Store, folders: Folders, path: str, name: str, reason: str)
     was = shown(path)
     text = f"{reason}\nIt was {was}.\nMend it and move it back, or delete it with this file.\n"
     store.put_hint(f"{stem}{_REASON}", text.encode())
-    store.disk.rename(path, f"{stem}.json")
+    try:
+        store.disk.rename(path, f"{stem}.json")
+    except FileNotFoundError:
+        if store.disk.exists(path):
+            raise
+        # Another process has just taken it in, or set it aside.
+        if not store.disk.exists(f"{stem}.json"):
+            store.disk.unlink(f"{stem}{_REASON}")
+        return
     store.disk.sync_folder(folders.quarantine)
     _log.warning("queue %r: %s was set aside in %s.json: %s", folders.queue, was, stem, reason)
 

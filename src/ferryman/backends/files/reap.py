@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ferryman.backends.files import endings
 from ferryman.backends.files.document import Unreadable
 from ferryman.backends.files.finish import finish_if_ended
+from ferryman.backends.files.hints import announce
 from ferryman.backends.files.lease import Lease
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import held
@@ -105,9 +106,15 @@ def _past_lease(desk: Desk, limit: int) -> list[Reaped]:
             _drop_stale(desk, entry)
         elif store.expired(lease, now):
             expired.append((lease.expires_at, entry))
-    expired.sort()
+    expired.sort(key=_oldest_first)
     found = (_expire(desk, entry) for _, entry in expired[:limit])
     return [reaped for reaped in found if reaped is not None]
+
+
+def _oldest_first(expired: tuple[float, Indexed]) -> tuple[float, str, str, str, int]:
+    """Of several claims that lead to a lease which nobody can read, the last one is charged."""
+    at, entry = expired
+    return at, entry.worker, entry.queue, entry.name, -entry.fence
 
 
 def _expire(desk: Desk, entry: Indexed) -> Reaped | None:
@@ -138,6 +145,9 @@ def _expire(desk: Desk, entry: Indexed) -> Reaped | None:
             )
         if row.state is not State.PROCESSING:
             # The history has ended this claim: only the lease was left to be removed.
+            if lease is None:
+                # It may have been that of a later claim, which no hint leads to.
+                announce(store, place.folders, row, now)
             store.disk.sync_folder(place.path, place.lock)
             store.disk.unlink("lease.json", place.lock)
             store.disk.unlink(entry.path)

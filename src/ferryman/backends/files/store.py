@@ -13,7 +13,7 @@ from ferryman.backends.files.disk import SyncFailed
 from ferryman.backends.files.errors import translate
 from ferryman.backends.files.layout import Layout
 from ferryman.backends.files.moments import not_after, whole
-from ferryman.backends.files.names import is_cut, is_ours, text_of
+from ferryman.backends.files.names import is_cut, is_ours, name_of, text_of
 from ferryman.backends.files.process import this_process
 from ferryman.backends.files.times import FileClock
 from ferryman.clock import SystemClock
@@ -161,7 +161,9 @@ class Store:
         """The queue of a folder; where its name was too long for one, a file in it says it."""
         text = text_of(name)
         content = self.disk.read(self.layout.of(text).name) if is_cut(name) else None
-        return text if content is None else content.decode(errors="replace")
+        told = text if content is None else content.decode(errors="replace")
+        # What does not lead back here is torn, or was copied along with the folder.
+        return told if name_of(told) == name else text
 
     def folders(self, queue: str) -> Folders:
         return self.layout.of(queue)
@@ -174,7 +176,7 @@ class Store:
                 *lasting, ready = folders.all()
                 made = [self.disk.make_folder(path) for path in lasting]
                 if is_cut(folders.root):
-                    self.put_hint(folders.name, queue.encode())
+                    self.put(folders.name, queue.encode())
                 self.disk.sync_folder(folders.root)
                 self.disk.sync_folder(self.layout.root)
                 if self.disk.make_folder(ready) and made[1]:
@@ -202,14 +204,28 @@ class Store:
         self.disk.rename(tmp, path)
         self.disk.sync_folder(path.rpartition("/")[0])
 
-    def put_in(self, place: Held, file: str, content: bytes, *, sync: bool) -> None:
-        """Put a file into a locked job's folder; fails if that was removed meanwhile."""
-        self.put_at(place.lock, place.path, file, content, sync=sync)
+    def put_in(
+        self, place: Held, file: str, content: bytes, *, sync: bool, whole: bool = False
+    ) -> None:
+        """Put a file into a locked job's folder; fails if that was removed meanwhile.
 
-    def put_at(self, lock: int, folder: str, name: str, content: bytes, *, sync: bool) -> None:
+        `whole`: a loss of power may bring the old one back, but leaves no torn one.
+        """
+        self.put_at(place.lock, place.path, file, content, sync=sync, whole=whole)
+
+    def put_at(
+        self,
+        lock: int,
+        folder: str,
+        name: str,
+        content: bytes,
+        *,
+        sync: bool,
+        whole: bool = False,
+    ) -> None:
         """Put a file into any locked folder."""
         tmp = f"{self.layout.tmp}/{self.nonce()}"
-        self.disk.create(tmp, content, sync=sync)
+        self.disk.create(tmp, content, sync=sync or whole)
         self.disk.rename(tmp, name, at=lock)
         if sync:
             self.disk.sync_folder(folder, at=lock)

@@ -13,6 +13,7 @@ from ferryman.backends.files.document import Unreadable
 from ferryman.backends.files.edits import EVERY, Edits
 from ferryman.backends.files.errors import lies_in
 from ferryman.backends.files.finish import finish_if_ended
+from ferryman.backends.files.hints import BOOT_MARK
 from ferryman.backends.files.line import GRAIN
 from ferryman.backends.files.names import is_ours, shown
 from ferryman.backends.files.place import Place, held
@@ -110,7 +111,7 @@ class Sweeper:
 
     def rebuild_if_needed(self, folders: Folders) -> None:
         """After a boot, or when the hints were removed: write them all anew, one process only."""
-        store, boot = self._store, f"{folders.ready}/boot"
+        store, boot = self._store, f"{folders.ready}/{BOOT_MARK}"
         mark = store.this_boot.encode()
         if store.disk.read(boot) == mark:
             return
@@ -124,6 +125,13 @@ class Sweeper:
                 store.put_hint(boot, mark)
         finally:
             store.disk.unlock(lock)
+
+    def rebuild_deadlines(self, folders: Folders) -> None:
+        """When the folder of deadlines was removed: those of all jobs are among their hints."""
+        disk = self._store.disk
+        if disk.exists(folders.pending) and disk.make_folder(folders.expiring):
+            disk.unlink(f"{folders.ready}/{BOOT_MARK}")
+            self.rebuild_if_needed(folders)
 
     def rebuild(self, folders: Folders) -> None:
         """Write the hints of every job; those that were there already are found to be served."""
@@ -207,6 +215,18 @@ class Sweeper:
             if not found.folder:
                 disk.unlink(path)
                 continue
-            for file in disk.names(path) or ():
-                disk.unlink(f"{path}/{file}")
-            disk.remove_folder(path)
+            self._clear_draft(path)
+
+    def _clear_draft(self, path: str) -> None:
+        """Remove a job that never appeared; one whose lock is held may yet, however late."""
+        disk = self._store.disk
+        with contextlib.suppress(BlockingIOError):
+            lock = disk.try_lock(path)
+            if lock is None:
+                return
+            try:
+                for file in disk.names(path) or ():
+                    disk.unlink(file, lock)
+                disk.remove_folder(path)
+            finally:
+                disk.unlock(lock)

@@ -7,7 +7,10 @@ import time
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    Told = Mapping[str, bool]
+    """Queues to announce, and whether earlier pushes to them rely on it."""
 
 # A commit that notifies holds a lock of the whole server, so a burst of pushes announces its first
 # and its last: in between everybody is awake anyway.
@@ -31,14 +34,22 @@ class Announcer:
         self._owed: set[str] = set()
         self._thread: threading.Thread | None = None
 
-    def may_tell(self, queues: Iterable[str]) -> set[str]:
+    def may_tell(self, queues: Iterable[str]) -> Told:
         """Those of the queues that a transaction may announce now; the others are owed."""
         now = time.monotonic()
         with self._lock:
-            due = {queue for queue in queues if now - self._told.get(queue, -1.0) >= INTERVAL}
+            due = {
+                queue: queue in self._owed
+                for queue in queues
+                if now - self._told.get(queue, -1.0) >= INTERVAL
+            }
             self._told.update(dict.fromkeys(due, now))
-            self._owed -= due
+            self._owed -= due.keys()
             return due
+
+    def take_back(self, told: Told) -> None:
+        """These were not announced after all: what others owed is owed again."""
+        self.owe([queue for queue, owed in told.items() if owed])
 
     def owe(self, queues: Iterable[str]) -> None:
         """These were pushed to and not announced: see to it within an interval."""

@@ -13,7 +13,7 @@ from ferryman.backends.postgresql.heartbeat import heartbeat
 from ferryman.backends.postgresql.joined import joined
 from ferryman.backends.postgresql.operators import operate
 from ferryman.backends.postgresql.poll import poll
-from ferryman.backends.postgresql.push import call, is_plain, push, statement
+from ferryman.backends.postgresql.push import call, is_plain, push, push_exactly, statement
 from ferryman.backends.postgresql.reap import reap
 from ferryman.backends.postgresql.restore import restore
 from ferryman.backends.postgresql.settle import ends, only_acks, settle
@@ -67,6 +67,7 @@ class PostgresqlBackend:
             transactional_push=True,
             served=True,
             tenants=True,
+            exact_capacity=True,
         )
         # A database that cannot be used is better known now than at the first job.
         with self._database.lent():
@@ -95,7 +96,7 @@ class PostgresqlBackend:
                 tx.announce()
                 return pushed
         if limits:
-            return self._database.transact(lambda tx: push(tx, messages, limits))
+            return self._database.transact(lambda tx: push_exactly(tx, messages, limits))
         if len(messages) == 1 and is_plain(messages[0]) and self._push_one(messages[0]):
             return [Pushed(messages[0].id, "created")]
         return self._database.transact(lambda tx: push(tx, messages))
@@ -286,13 +287,18 @@ class PostgresqlBackend:
         database = self._database
         told = database.may_tell(message.queue)
         form = statement(message)
-        values = call(message, database.given_now, announce=told, bare=form == "push_bare")
-        [(created,)] = database.write(form, values)
+        values = call(message, database.given_now, announce=bool(told), bare=form == "push_bare")
+        created: bool = False
+        try:
+            [(created,)] = database.write(form, values)
+        finally:
+            if not created:
+                database.take_back(told)
         if created:
             if not message.delay and message.ready_at is None:
                 database.hear([message.queue])
-            database.awaken([message.queue], [message.queue] if told else [])
-        return bool(created)
+            database.awaken([message.queue], told)
+        return created
 
     def _operate(self, verb: Act, ids: Sequence[str]) -> Sequence[Acted]:
         return self._database.transact(lambda tx: operate(tx, verb, ids))

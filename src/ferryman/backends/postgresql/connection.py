@@ -25,6 +25,7 @@ from ferryman.errors import BackendError, BackendRejected, BackendUnavailable
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from ferryman.backends.postgresql.announcer import Told
     from ferryman.backends.postgresql.location import Location
     from ferryman.backends.postgresql.patient import Row
     from ferryman.clock import Clock
@@ -92,9 +93,13 @@ class Database:
         """What `act` answers, committed; it is done again if it collided with another."""
         return self._again(lambda: self._transact(act))
 
-    def may_tell(self, queue: str) -> bool:
-        """Whether a push to this queue may announce itself now; if not, `awaken` sees to it."""
-        return queue in self._announcer.may_tell((queue,))
+    def may_tell(self, queue: str) -> Told:
+        """The queue, if a push to it may announce itself now; if not, `awaken` sees to it."""
+        return self._announcer.may_tell((queue,))
+
+    def take_back(self, told: Told) -> None:
+        """What was to be announced was not: somebody else's push may rely on it."""
+        self._announcer.take_back(told)
 
     def awaken(self, queues: Collection[str], told: Collection[str]) -> None:
         """Wake those who wait for jobs of these queues; `told` are known in other processes."""
@@ -253,6 +258,7 @@ class Database:
 
     def _transact(self, act: Callable[[Transaction], T]) -> T:
         committing = False
+        told: Told = {}
         with self.lent() as connection:
             try:
                 tx = self._begin(connection)
@@ -263,6 +269,7 @@ class Database:
             except psycopg.Error as error:
                 _drop_if_read_only(error, connection)
                 _roll_back(connection)
+                self.take_back(told)
                 if is_collision(error):
                     raise
                 raise translate(error, self.location.name, writing=committing) from error

@@ -9,8 +9,9 @@ import psycopg
 
 from ferryman.errors import BackendError, BackendRejected, BackendUnavailable, OutcomeUnknown
 
-# Two transactions wanted each other's rows: the server ended ours, nothing was written.
-_COLLISIONS: Final = frozenset({"40001", "40P01"})
+# The server ended our transaction for another one, nothing was written: two wanted each other's
+# rows, or a migration added a column while a function that returns such rows was under way.
+_COLLISIONS: Final = frozenset({"40001", "40P01", "42804"})
 # By class or whole code, what is passing and wrote nothing.
 _PASSING: Final = {
     "53": "is short of resources: look at its disk, memory and max_connections",

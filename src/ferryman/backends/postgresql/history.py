@@ -49,6 +49,8 @@ def prune(
     """Forget finished jobs, oldest end first."""
     chosen = sorted(map(str, TERMINAL & frozenset(states) if states else TERMINAL))
     spared = list(spare)
+    # What others delete meanwhile would be counted here, and passed by in favour of what to keep.
+    tx.run("share_prune" if keep is None else "lock_prune")
     if keep is not None:
         [(finished,)] = tx.rows("finished", {"states": chosen})
         limit = min(limit, finished - _spared(tx, chosen, spared) - keep)

@@ -25,11 +25,11 @@ def operate(tx: Transaction, verb: Act, ids: Sequence[str]) -> list[Acted]:
     asked = sorted({job_id for job_id in ids if can_exist(job_id)})
     if verb is Act.RETRY:
         # Before the rows, like every push does, or the two might wait in a circle.
-        rows = tx.rows("keys_of", {"ids": asked})
+        rows = tx.rows_planned("keys_of", {"ids": asked})
         lock_keys(tx, [(queue, key) for queue, key in rows])
     if len(asked) > 1:
         # All of them in one order, whatever the order of the ids.
-        tx.run("hold", {"ids": asked})
+        tx.rows_planned("hold", {"ids": asked})
     return [_operate(tx, verb, job_id) for job_id in ids]
 
 
@@ -58,7 +58,7 @@ def _held(tx: Transaction, job_id: str) -> Known | None:
     if not can_exist(job_id):
         return None
     while True:
-        rows = tx.rows("hold", {"ids": [job_id]})
+        rows = tx.rows_planned("hold", {"ids": [job_id]})
         if rows:
             return Known._make(rows[0])
         # One look at both tables: what moved while we waited for its lock is there.

@@ -33,7 +33,7 @@ def poll(
         "worker": worker,
         "queues": wanted,
         "limits": [queues[queue] for queue in wanted],
-        "floors": floors.of(wanted),
+        "floors": floors.of(wanted, skip_tasks),
         "lease": lease,
         "turn": turn,
         "skip_tasks": list(skip_tasks),
@@ -42,7 +42,7 @@ def poll(
     started = time.monotonic()
     rows = database.write("poll", values)
     if not rows and floors.lift():
-        rows = database.write("poll", values | {"floors": floors.of(wanted)})
+        rows = database.write("poll", values | {"floors": floors.of(wanted, skip_tasks)})
     jobs = [job_of(row) for row in rows]
-    floors.learn(jobs, time.monotonic() - started)
+    floors.learn(jobs, time.monotonic() - started, queues, skip_tasks)
     return jobs

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ferryman.queue.capacity import Limits
 
 # From here on a stream is quicker than calls, even though it has to be begun and ended.
-MANY: Final = 20
+MANY: Final = 10
 
 _made = attrgetter("id", "queue", "task", "body", "version", "priority", "max_attempts")
 _optional = attrgetter("key", "backoff", "timeout", "correlation_id")
@@ -62,6 +62,16 @@ def push(tx: Transaction, messages: Sequence[Message], limits: Limits = NO_LIMIT
         else:
             pushed += [_push_one(tx, message) for message in run]
     return pushed
+
+
+def push_exactly(tx: Transaction, messages: Sequence[Message], limits: Limits) -> list[Pushed]:
+    """The same, and nobody else counts these queues until the commit.
+
+    Not for a transaction of the caller's own: everybody would wait for its end.
+    """
+    queues = {message.queue for message in messages if message.queue in limits}
+    tx.run("lock_capacity", {"queues": list(queues)})
+    return push(tx, messages, limits)
 
 
 def _depth(tx: Transaction, queue: str, most: int, tenant: str | None) -> int:
@@ -123,6 +133,12 @@ def key_is_taken(tx: Transaction, queue: str, key: str) -> bool:
     return _same_key(tx, queue, key, _UNFINISHED, _LONG_AGO) is not None
 
 
+def any_finished(tx: Transaction, ids: Sequence[str]) -> bool:
+    """Whether a job with one of these ids has finished."""
+    [(found,)] = tx.rows("any_finished", {"ids": "\n".join(ids)})
+    return bool(found)
+
+
 def _push_plain(tx: Transaction, messages: Sequence[Message]) -> list[Pushed]:
     # Where all statements see one moment, only the function notices what was settled since.
     if len(messages) >= MANY and not tx.fixed and _copied(tx, messages):
@@ -149,10 +165,10 @@ def _copied(tx: Transaction, messages: Sequence[Message]) -> bool:
         tx.back_to_savepoint()
         return False
     # A new statement, so it sees a settlement for which the stream had to wait.
-    if tx.row("any_finished", {"ids": "\n".join(message.id for message in messages)}) is None:
-        return True
-    tx.back_to_savepoint()
-    return False
+    if any_finished(tx, [message.id for message in messages]):
+        tx.back_to_savepoint()
+        return False
+    return True
 
 
 def _statement(message: Message) -> str:
@@ -163,7 +179,7 @@ def _sort_out(
     tx: Transaction, messages: Sequence[Message], created: Sequence[bool]
 ) -> list[Pushed]:
     ids = [message.id for message, new in zip(messages, created, strict=True) if not new]
-    known = {row[1]: Known._make(row) for row in tx.rows("find_all", {"ids": ids})}
+    known = {row[1]: Known._make(row) for row in tx.rows("find_all", {"ids": "\n".join(ids)})}
     pushed = []
     for message, new in zip(messages, created, strict=True):
         if new:
@@ -194,15 +210,16 @@ def _create(tx: Transaction, message: Message) -> bool:
 
 
 def _known_id(tx: Transaction, message: Message) -> Pushed | None:
-    row = tx.row("find", {"id": message.id})
-    if row is None:
-        return None
-    known = Known._make(row)
-    if _is_work(message, known):
-        return Pushed(message.id, "existing")
-    if message.replace and known.state in WAITING and _replace(tx, known, message):
-        return Pushed(message.id, "replaced")
-    return Pushed(message.id, "conflict")
+    while (row := tx.row("find", {"id": message.id})) is not None:
+        known = Known._make(row)
+        if _is_work(message, known):
+            return Pushed(message.id, "existing")
+        if not message.replace or known.state not in WAITING:
+            return Pushed(message.id, "conflict")
+        if _replace(tx, known, message):
+            return Pushed(message.id, "replaced")
+        # It was claimed or deleted meanwhile: look again.
+    return None
 
 
 def _is_work(message: Message, known: Known) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ferryman.backends.postgresql.known import Known
 from ferryman.backends.postgresql.landing import add_errors, add_logs
-from ferryman.backends.postgresql.push import key_is_taken, lock_keys
+from ferryman.backends.postgresql.push import any_finished, key_is_taken, lock_keys
 from ferryman.backends.postgresql.transaction import storable
 from ferryman.backends.sql.rows import COLUMNS, meta_text
 from ferryman.job import State
@@ -56,7 +56,7 @@ def _insert(tx: Transaction, job: Job) -> bool:
     if row is None:
         return False
     (seq,) = row
-    if tx.row("any_finished", {"ids": [job.id]}) is not None:
+    if any_finished(tx, [job.id]):
         tx.run("forget", {"seqs": [seq]})
         return False
     with tx.pipelined():

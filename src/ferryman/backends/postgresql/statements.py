@@ -23,6 +23,8 @@ CELL_LOCK: Final = 2
 SCHEMA_LOCK: Final = 3
 # A view is outside the store's schema: two stores of one database may want the same name.
 VIEW_LOCK: Final = 4
+PRUNE_LOCK: Final = 5
+CAPACITY_LOCK: Final = 6
 
 _GENERAL: Final = load("ferryman.backends.postgresql", claim=Claim._fields, known=Known._fields)
 
@@ -48,4 +50,6 @@ def fill(text: str, location: Location) -> str:
         .replace("{cell_lock}", str(location.lock(CELL_LOCK)))
         .replace("{schema_lock}", str(location.lock(SCHEMA_LOCK)))
         .replace("{view_lock}", str(VIEW_LOCK))
+        .replace("{prune_lock}", str(location.lock(PRUNE_LOCK)))
+        .replace("{capacity_lock}", str(location.lock(CAPACITY_LOCK)))
     )

@@ -1,4 +1,4 @@
-"""push as a statement, for drivers that are not ours: it calls the function of schema/003.sql."""
+"""push as a statement, for drivers that are not ours: it calls the function of schema/004.sql."""
 
 from __future__ import annotations
 

@@ -53,6 +53,10 @@ class Transaction:
     def row(self, name: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Row | None:
         return self.run(name, values).fetchone()
 
+    def rows_planned(self, name: str, values: Mapping[str, Any]) -> Sequence[Row]:
+        """The same, planned anew: a plan made while history was small would read all of it."""
+        return self._cursor().execute(self._sql[name], values, prepare=False).fetchall()
+
     def execute(self, statement: str, values: Sequence[Any] = ()) -> psycopg.Cursor[Row]:
         """A statement that is in no file, because names make it up."""
         return self._cursor().execute(statement, values or None)

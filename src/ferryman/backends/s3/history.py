@@ -10,6 +10,7 @@ from ferryman.backends.files.document import Unreadable
 from ferryman.backends.files.layout import ENDS
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.reading import read_record
+from ferryman.backends.s3 import sight
 from ferryman.message import RUN
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ def _prune(node: Node, row: Row) -> bool:
     name = name_of(row.id)
     key = node.home.record(row.queue, row.state, name)
     found = node.bucket.get(key)
+    there = None if found is None else sight.read_record(found.body, row.queue, name, row.state)
+    if found is not None and not _is(there, row):
+        # Retried elsewhere since, and ended again: what is known here is old.
+        if there is not None:
+            node.mirror.keep_record(there)
+        return False
     gone = found is not None and node.bucket.delete(key, found.etag)
     lease = node.home.lease(row.queue, name)
     hold = node.bucket.get(lease)
@@ -53,6 +60,11 @@ def _prune(node: Node, row: Row) -> bool:
         node.bucket.delete(lease, hold.etag)
     node.store.disk.unlink(node.store.folders(row.queue).record(row.state, name))
     return gone
+
+
+def _is(there: Row | None, row: Row) -> bool:
+    ended = (row.generation, row.finished_at)
+    return there is not None and (there.generation, there.finished_at) == ended
 
 
 def _records(node: Node, states: Collection[State]) -> Iterator[Row]:

@@ -74,7 +74,18 @@ class Node:
     def timed(self) -> Iterator[None]:
         """Around a verb that writes or judges times."""
         with self.store.verb(), self.server_clock.shared():
-            yield
+            sent = self._writes()
+            try:
+                yield
+            except OSError:
+                if self._writes() != sent:
+                    # The local tree failed, when the bucket may have been changed already.
+                    self.store.commit()
+                raise
+
+    def _writes(self) -> int:
+        counts = self.bucket.requests
+        return counts.get("put", 0) + counts.get("delete", 0)
 
     @property
     def doubt(self) -> float:

@@ -1,163 +1,279 @@
--- For producers in other languages:
---     SELECT * FROM ferryman.push('mail', 'send', '{"to": "ana"}', priority => 10);
--- The same id with the same work, or a key that an unfinished job of the queue holds, answers with
--- that job; the id of other work is a unique_violation.
-CREATE FUNCTION push(
-    queue text,
-    task text,
-    body json DEFAULT 'null',
-    id text DEFAULT gen_random_uuid()::text,
-    priority integer DEFAULT 0,
-    delay double precision DEFAULT 0,
-    expires double precision DEFAULT NULL,
-    key text DEFAULT NULL,
-    max_attempts integer DEFAULT 5,
-    version integer DEFAULT 1,
-    timeout double precision DEFAULT NULL,
-    correlation_id text DEFAULT NULL,
-    meta jsonb DEFAULT NULL,
-    ready_at double precision DEFAULT NULL,
-    backoff text DEFAULT NULL,
-    OUT job_id text,
-    OUT created boolean
+-- Claims jobs of queues, each up to its limit: by priority, tenants in turn, then by time. `floors` are
+-- the least `ready_at` to look at, one for each queue.
+CREATE FUNCTION poll(
+    worker text,
+    queues text[],
+    limits integer[],
+    floors double precision[],
+    lease double precision,
+    turn bigint,
+    skip_tasks text[],
+    given_now double precision
+) RETURNS SETOF jobs
+LANGUAGE plpgsql
+SET search_path = {schema}, pg_temp
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan
+AS $$
+#variable_conflict use_column
+DECLARE
+    moment double precision;
+    fair CONSTANT boolean := EXISTS (
+        SELECT FROM turns WHERE turns.queue = ANY (poll.queues)
+    );
+BEGIN
+    -- Whoever pauses a queue takes this lock alone: no claim follows a pause.
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended(name, {queue_lock}))
+    FROM unnest(queues) AS name;
+    moment := coalesce(given_now, extract(epoch FROM clock_timestamp()));
+    -- What has become due joins the ready ones before the claim, or priority would suffer. Arrays,
+    -- here and below, because a join may begin with the table: when it is almost empty, that is
+    -- cheap, but for the dead rows that an old transaction keeps in it.
+    UPDATE jobs
+    SET scheduled = false,
+        tenant_turn = CASE WHEN tenant IS NULL THEN 0 ELSE next_turn(queue, tenant, priority) END
+    WHERE seq = ANY (ARRAY(
+        SELECT due.seq
+        FROM unnest(queues) AS name
+        CROSS JOIN LATERAL (
+            SELECT seq
+            FROM jobs
+            WHERE queue = name AND state = 'pending' AND scheduled AND ready_at <= moment
+            ORDER BY ready_at
+            LIMIT 10000
+            FOR UPDATE SKIP LOCKED
+        ) AS due
+    ));
+    IF cardinality(skip_tasks) = 0 THEN
+        RETURN QUERY
+        WITH chosen AS MATERIALIZED (
+            SELECT first.seq
+            FROM unnest(queues, limits, floors) AS wanted (name, n, floor)
+            CROSS JOIN LATERAL (
+                SELECT seq
+                FROM jobs
+                WHERE queue = wanted.name
+                    AND state = 'pending'
+                    AND NOT scheduled
+                    AND fence >= 0
+                    AND ready_at >= wanted.floor
+                    AND ready_at <= moment
+                    AND (deadline IS NULL OR deadline > moment)
+                ORDER BY priority DESC, tenant_turn, ready_at, seq
+                LIMIT wanted.n
+                FOR UPDATE SKIP LOCKED
+            ) AS first
+            WHERE NOT EXISTS (SELECT FROM paused_queues WHERE queue = wanted.name)
+        )
+        UPDATE jobs
+        SET state = 'processing',
+            fence = fence + 1,
+            attempts = attempts + 1,
+            worker = poll.worker,
+            turn = poll.turn,
+            started_at = moment,
+            heartbeat_at = moment,
+            expires_at = moment + lease
+        WHERE seq = ANY (ARRAY(SELECT seq FROM chosen))
+        RETURNING jobs.*;
+    ELSE
+        RETURN QUERY
+        WITH RECURSIVE tasks (name, n, task) AS (
+            SELECT wanted.name, wanted.n, (
+                SELECT min(task)
+                FROM jobs
+                WHERE queue = wanted.name AND state = 'pending' AND NOT scheduled
+            )
+            FROM unnest(queues, limits) AS wanted (name, n)
+            WHERE NOT EXISTS (SELECT FROM paused_queues WHERE queue = wanted.name)
+            UNION ALL
+            SELECT tasks.name, tasks.n, (
+                SELECT min(task)
+                FROM jobs
+                WHERE queue = tasks.name
+                    AND state = 'pending'
+                    AND NOT scheduled
+                    AND task > tasks.task
+            )
+            FROM tasks
+            WHERE tasks.task IS NOT NULL
+        ), locked AS MATERIALIZED (
+            SELECT tasks.name, tasks.n, first.*
+            FROM tasks
+            CROSS JOIN LATERAL (
+                SELECT seq, priority, tenant_turn, ready_at
+                FROM jobs
+                WHERE queue = tasks.name
+                    AND task = tasks.task
+                    AND state = 'pending'
+                    AND NOT scheduled
+                    AND ready_at <= moment
+                    AND (deadline IS NULL OR deadline > moment)
+                ORDER BY priority DESC, tenant_turn, ready_at, seq
+                LIMIT tasks.n
+                FOR UPDATE SKIP LOCKED
+            ) AS first
+            WHERE tasks.task <> ALL (skip_tasks)
+        ), ranked AS (
+            SELECT seq, n, row_number() OVER (
+                PARTITION BY name ORDER BY priority DESC, tenant_turn, ready_at, seq
+            ) AS place
+            FROM locked
+        )
+        UPDATE jobs
+        SET state = 'processing',
+            fence = fence + 1,
+            attempts = attempts + 1,
+            worker = poll.worker,
+            turn = poll.turn,
+            started_at = moment,
+            heartbeat_at = moment,
+            expires_at = moment + lease
+        WHERE seq = ANY (ARRAY(SELECT seq FROM ranked WHERE place <= n))
+        RETURNING jobs.*;
+    END IF;
+    IF fair THEN
+        INSERT INTO turns (queue, priority, turn)
+        SELECT queue, priority, max(tenant_turn)
+        FROM jobs
+        WHERE state = 'processing'
+            AND worker = poll.worker
+            AND turn = poll.turn
+            AND started_at = moment
+            AND tenant IS NOT NULL
+        GROUP BY queue, priority
+        -- In one order, so that two polls do not wait for each other in a circle.
+        ORDER BY queue, priority
+        ON CONFLICT (queue, priority) DO UPDATE
+        SET turn = excluded.turn
+        WHERE excluded.turn > turns.turn;
+    END IF;
+END
+$$;
+
+-- Ids and fences in lines, results as an array or none at all: for a driver lists are laborious.
+CREATE FUNCTION ack(
+    ids text,
+    fences text,
+    worker text,
+    results text[],
+    given_now double precision
+) RETURNS SETOF text
+LANGUAGE plpgsql
+SET search_path = {schema}, pg_temp
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan
+AS $$
+#variable_conflict use_column
+DECLARE
+    moment double precision := coalesce(given_now, extract(epoch FROM clock_timestamp()));
+    listed CONSTANT text[] := string_to_array(ids, E'\n');
+BEGIN
+    RETURN QUERY
+    WITH done AS (
+        DELETE FROM jobs
+        USING unnest(listed, string_to_array(fences, E'\n')::bigint[], results)
+            AS ended (id, fence, result)
+        WHERE jobs.id = ended.id
+            AND jobs.fence = ended.fence
+            -- Spelt so that the index of claims is of no use: it would be read whole for each.
+            AND jobs.worker || '' = ack.worker
+            AND jobs.state || '' = 'processing'
+            AND jobs.asked IS NULL
+        RETURNING jobs.*, ended.result AS answer
+    ), kept AS (
+        INSERT INTO history (
+            seq, priority, version, ready_at, created_at, started_at, finished_at, deadline, timeout,
+            percent, fence, generation, given_back, turn, attempts, max_attempts, scheduled, state, id,
+            queue, task, worker, settled, key, backoff, correlation_id, meta, note, error, body, result,
+            stored_checkpoint, tenant
+        )
+        SELECT
+            seq, priority, version, ready_at, created_at, started_at, moment, deadline, timeout,
+            percent, fence, generation, given_back, turn, attempts, max_attempts, false, 'completed',
+            id, queue, task, worker, fence || ':' || worker || ':ack', key, backoff, correlation_id,
+            meta, note, error, body, answer, stored_checkpoint, tenant
+        FROM done
+        RETURNING id
+    )
+    SELECT id FROM unnest(listed) AS id
+    EXCEPT
+    SELECT id FROM kept;
+END
+$$;
+
+-- Whether one of the queues has a job to claim, and in how many seconds the next one is due.
+CREATE FUNCTION ahead(
+    queues text[],
+    given_now double precision,
+    OUT ready boolean,
+    OUT due double precision
 )
 LANGUAGE plpgsql
 SET search_path = {schema}, pg_temp
 SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
-    work text := btrim(push.body::text, E' \t\r\n');
-    known record;
-BEGIN
-    PERFORM check_message(
-        push.queue, push.task, work, push.id, push.priority, push.delay, push.expires, push.key,
-        push.max_attempts, push.version, push.timeout, push.correlation_id, push.meta,
-        push.ready_at, push.backoff
+    moment CONSTANT double precision := coalesce(
+        given_now, extract(epoch FROM clock_timestamp())
     );
-    IF push.key IS NOT NULL THEN
-        IF current_setting('transaction_isolation') <> 'read committed' THEN
-            RAISE feature_not_supported USING MESSAGE = 'a key needs READ COMMITTED';
-        END IF;
-        PERFORM pg_advisory_xact_lock(
-            hashtextextended(push.queue || E'\n' || push.key, {key_lock})
-        );
-    END IF;
-    LOOP
-        SELECT found.* INTO known
-        FROM (
-            SELECT id, queue, task, version, body FROM jobs WHERE id = push.id
-            UNION ALL
-            SELECT id, queue, task, version, body FROM history WHERE id = push.id
-        ) AS found;
-        IF FOUND THEN
-            IF (known.queue, known.task, known.version) = (push.queue, push.task, push.version)
-                AND (known.body = work OR known.body::jsonb = work::jsonb) THEN
-                job_id := push.id;
-                created := false;
-                RETURN;
-            END IF;
-            RAISE unique_violation USING
-                MESSAGE = format('job %L is other work: push with another id', push.id);
-        END IF;
-        SELECT id INTO job_id
-        FROM jobs
-        WHERE key = push.key AND queue = push.queue
-        ORDER BY seq DESC
-        LIMIT 1;
-        IF FOUND THEN
-            created := false;
-            RETURN;
-        END IF;
-        created := accept(
-            push.id, push.queue, push.task, work, push.version, push.priority, push.max_attempts,
-            push.delay, push.ready_at, push.expires, push.key, push.backoff, push.timeout,
-            push.correlation_id, push.meta::text, true, NULL
-        );
-        IF created THEN
-            job_id := push.id;
-            RETURN;
-        END IF;
-    END LOOP;
+BEGIN
+    -- LIMIT keeps the planner from reading all jobs into a table for a few questions.
+    SELECT
+        coalesce(bool_or((
+            SELECT true
+            FROM jobs
+            WHERE queue = name
+                AND state = 'pending'
+                AND NOT scheduled
+                AND fence >= 0
+                AND ready_at <= moment
+                AND (deadline IS NULL OR deadline > moment)
+            LIMIT 1
+        )), false),
+        min((
+            SELECT ready_at - moment
+            FROM jobs
+            WHERE queue = name AND state = 'pending' AND scheduled
+            ORDER BY ready_at
+            LIMIT 1
+        ))
+    INTO ahead.ready, ahead.due
+    FROM unnest(queues) AS name
+    WHERE NOT EXISTS (SELECT FROM paused_queues WHERE queue = name);
 END
 $$;
 
--- The limits of ferryman.message, which guards the messages of Python.
-CREATE FUNCTION check_message(
-    queue text,
-    task text,
-    body text,
-    id text,
-    priority integer,
-    delay double precision,
-    expires double precision,
-    key text,
-    max_attempts integer,
-    version integer,
-    timeout double precision,
-    correlation_id text,
-    meta jsonb,
-    ready_at double precision,
-    backoff text
-) RETURNS void
+-- Whether the reaper has anything to do, and whether the counters are to be added up.
+CREATE FUNCTION overdue(
+    given_now double precision,
+    OUT overdue boolean,
+    OUT uncounted boolean
+)
 LANGUAGE plpgsql
+SET search_path = {schema}, pg_temp
+SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan
 AS $$
+#variable_conflict use_column
 DECLARE
-    names CONSTANT jsonb := jsonb_build_object(
-        'queue', queue, 'task', task, 'id', id, 'key', key, 'correlation_id', correlation_id
+    moment CONSTANT double precision := coalesce(
+        given_now, extract(epoch FROM clock_timestamp())
     );
-    seconds CONSTANT jsonb := jsonb_build_object(
-        'delay', delay, 'expires', expires, 'timeout', timeout
-    );
-    numbers CONSTANT double precision[] := string_to_array(backoff, ',');
-    name text;
-    value text;
 BEGIN
-    IF queue IS NULL OR task IS NULL OR id IS NULL OR body IS NULL OR delay IS NULL THEN
-        RAISE null_value_not_allowed USING MESSAGE = 'queue, task, body, id and delay are needed';
-    END IF;
-    FOR name, value IN SELECT * FROM jsonb_each_text(names) LOOP
-        IF btrim(value) = '' OR value ~ '[\x01-\x1f\x7f-\x9f]' THEN
-            RAISE check_violation USING MESSAGE = format('%s: is empty or has controls', name);
-        END IF;
-        IF length(value) > (CASE WHEN name IN ('queue', 'task') THEN 200 ELSE 512 END) THEN
-            RAISE check_violation USING MESSAGE = format('%s: is too long', name);
-        END IF;
-    END LOOP;
-    FOR name, value IN SELECT * FROM jsonb_each_text(seconds) LOOP
-        IF NOT value::double precision BETWEEN 0 AND 316224000 THEN
-            RAISE check_violation USING MESSAGE = format('%s: is not seconds up to ten years', name);
-        END IF;
-    END LOOP;
-    IF octet_length(body) > 1048576 THEN
-        RAISE check_violation USING MESSAGE = 'body: is over 1 MiB: push a reference to it';
-    END IF;
-    IF priority IS NULL OR abs(priority::bigint) > 1000000000 THEN
-        RAISE check_violation USING MESSAGE = 'priority: is out of range';
-    END IF;
-    IF version IS NULL OR version NOT BETWEEN 1 AND 1000000000
-        OR max_attempts IS NULL OR max_attempts NOT BETWEEN 1 AND 1000000 THEN
-        RAISE check_violation USING MESSAGE = 'version, max_attempts: must be above zero';
-    END IF;
-    IF NOT ready_at BETWEEN 0 AND 100000000000 OR (ready_at IS NOT NULL AND delay > 0) THEN
-        RAISE check_violation USING
-            MESSAGE = 'ready_at: is not seconds since the epoch, or stands beside a delay';
-    END IF;
-    -- base, factor, cap and jitter.
-    IF NOT (
-        cardinality(numbers) = 4
-        AND numbers[1] BETWEEN 0 AND 316224000
-        AND numbers[2] BETWEEN 1 AND 100
-        AND numbers[3] BETWEEN 0 AND 316224000
-        AND numbers[4] BETWEEN 0 AND 1
-    ) THEN
-        RAISE check_violation USING MESSAGE = format('backoff: %L is not one', backoff);
-    END IF;
-    IF meta IS NOT NULL AND (
-        jsonb_typeof(meta) <> 'object'
-        OR EXISTS (SELECT FROM jsonb_each(meta) AS pair WHERE jsonb_typeof(pair.value) <> 'string')
-    ) THEN
-        RAISE check_violation USING MESSAGE = 'meta: must be an object of strings';
-    END IF;
+    overdue.overdue := EXISTS (
+        SELECT FROM jobs WHERE state = 'processing' AND expires_at <= moment
+    ) OR EXISTS (
+        SELECT
+        FROM jobs
+        WHERE deadline IS NOT NULL AND (state = 'pending' OR state = 'paused') AND deadline <= moment
+    );
+    uncounted := EXISTS (SELECT FROM counts OFFSET 200);
 END
 $$;

@@ -1,358 +1,323 @@
--- Tenants: `tenant_turn` is a ready job's place among the tenants of its queue and priority, 0 without
--- a tenant and while it is not ready.
-ALTER TABLE jobs
-    ADD COLUMN tenant text COLLATE "C",
-    ADD COLUMN tenant_turn bigint NOT NULL DEFAULT 0;
-
-ALTER TABLE history
-    ADD COLUMN tenant text COLLATE "C",
-    ADD COLUMN tenant_turn bigint NOT NULL DEFAULT 0;
-
-DROP INDEX ready;
-CREATE INDEX ready ON jobs (queue, priority DESC, tenant_turn, ready_at, seq)
-    WHERE state = 'pending' AND NOT scheduled AND fence >= 0;
-
-DROP INDEX ready_by_task;
-CREATE INDEX ready_by_task ON jobs (queue, task, priority DESC, tenant_turn, ready_at, seq)
-    WHERE state = 'pending' AND NOT scheduled;
-
-CREATE INDEX tenants ON jobs (queue, tenant, priority, tenant_turn)
-    WHERE tenant IS NOT NULL AND state = 'pending';
-
--- The latest turn of which a job was claimed; a queue is listed from its first tenant on.
-CREATE TABLE turns (
-    turn bigint NOT NULL,
-    priority integer NOT NULL,
-    queue text COLLATE "C" NOT NULL,
-    PRIMARY KEY (queue, priority)
-) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
-
--- How many pending jobs a queue has, or a tenant of it, due or not. Counted no further than asked, so that the answer
--- costs a capacity and not a backlog.
-CREATE FUNCTION depth(queue text, tenant text, most integer) RETURNS bigint
-LANGUAGE plpgsql STABLE
+-- For producers in other languages:
+--     SELECT * FROM ferryman.push('mail', 'send', '{"to": "ana"}', priority => 10);
+-- The same id with the same work, or a key that an unfinished job of the queue holds, answers with
+-- that job; the id of other work is a unique_violation.
+CREATE FUNCTION push(
+    queue text,
+    task text,
+    body json DEFAULT 'null',
+    id text DEFAULT gen_random_uuid()::text,
+    priority integer DEFAULT 0,
+    delay double precision DEFAULT 0,
+    expires double precision DEFAULT NULL,
+    key text DEFAULT NULL,
+    max_attempts integer DEFAULT 5,
+    version integer DEFAULT 1,
+    timeout double precision DEFAULT NULL,
+    correlation_id text DEFAULT NULL,
+    meta jsonb DEFAULT NULL,
+    ready_at double precision DEFAULT NULL,
+    backoff text DEFAULT NULL,
+    OUT job_id text,
+    OUT created boolean
+)
+LANGUAGE plpgsql
 SET search_path = {schema}, pg_temp
 SET enable_seqscan = off
-SET plan_cache_mode = force_generic_plan
-AS $$
-#variable_conflict use_column
-BEGIN
-    IF depth.tenant IS NOT NULL THEN
-        RETURN (
-            SELECT count(*)
-            FROM (
-                SELECT
-                FROM jobs
-                WHERE queue = depth.queue AND tenant = depth.tenant AND state = 'pending'
-                LIMIT most
-            ) AS waiting
-        );
-    END IF;
-    RETURN (
-        SELECT count(*)
-        FROM (
-            (
-                SELECT
-                FROM jobs
-                WHERE queue = depth.queue AND state = 'pending' AND NOT scheduled AND fence >= 0
-                LIMIT most
-            )
-            UNION ALL
-            (
-                SELECT
-                FROM jobs
-                WHERE queue = depth.queue AND state = 'pending' AND scheduled
-                LIMIT most
-            )
-            LIMIT most
-        ) AS waiting
-    );
-END
-$$;
-
--- The turn after the tenant's last, and after the one that was last claimed. Nothing is locked: two
--- pushes of one tenant at the same moment may get the same turn. Volatile, so that it sees the turns
--- that the statement which calls it has given so far.
-CREATE FUNCTION next_turn(queue text, tenant text, priority integer) RETURNS bigint
-LANGUAGE plpgsql VOLATILE
-SET search_path = {schema}, pg_temp
-SET enable_seqscan = off
-SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
-    claimed bigint;
-    own bigint;
+    work text := btrim(push.body::text, E' \t\r\n');
+    known record;
 BEGIN
-    SELECT turn INTO claimed
-    FROM turns
-    WHERE queue = next_turn.queue AND priority = next_turn.priority;
-    IF NOT FOUND THEN
-        INSERT INTO turns (queue, priority, turn)
-        VALUES (next_turn.queue, next_turn.priority, 0)
-        ON CONFLICT DO NOTHING;
+    PERFORM check_message(
+        push.queue, push.task, work, push.id, push.priority, push.delay, push.expires, push.key,
+        push.max_attempts, push.version, push.timeout, push.correlation_id, push.meta,
+        push.ready_at, push.backoff
+    );
+    IF push.key IS NOT NULL THEN
+        IF current_setting('transaction_isolation') <> 'read committed' THEN
+            RAISE feature_not_supported USING MESSAGE = 'a key needs READ COMMITTED';
+        END IF;
+        PERFORM pg_advisory_xact_lock(
+            hashtextextended(push.queue || E'\n' || push.key, {key_lock})
+        );
     END IF;
-    SELECT max(tenant_turn) INTO own
-    FROM jobs
-    WHERE queue = next_turn.queue
-        AND tenant = next_turn.tenant
-        AND priority = next_turn.priority
-        AND state = 'pending';
-    RETURN 1 + greatest(coalesce(claimed, 0), coalesce(own, 0));
+    LOOP
+        SELECT found.* INTO known
+        FROM (
+            SELECT id, queue, task, version, body FROM jobs WHERE id = push.id
+            UNION ALL
+            SELECT id, queue, task, version, body FROM history WHERE id = push.id
+        ) AS found;
+        IF FOUND THEN
+            IF (known.queue, known.task, known.version) = (push.queue, push.task, push.version)
+                AND same_json(known.body, work) THEN
+                job_id := push.id;
+                created := false;
+                RETURN;
+            END IF;
+            RAISE unique_violation USING
+                MESSAGE = format('job %L is other work: push with another id', push.id);
+        END IF;
+        SELECT id INTO job_id
+        FROM jobs
+        WHERE key = push.key AND queue = push.queue
+        ORDER BY seq DESC
+        LIMIT 1;
+        IF FOUND THEN
+            created := false;
+            RETURN;
+        END IF;
+        created := accept(
+            push.id, push.queue, push.task, work, push.version, push.priority, push.max_attempts,
+            push.delay, push.ready_at, push.expires, push.key, push.backoff, push.timeout,
+            push.correlation_id, push.meta::text, true, NULL
+        );
+        IF created THEN
+            job_id := push.id;
+            RETURN;
+        END IF;
+    END LOOP;
 END
 $$;
 
--- `accept` for a message of a tenant.
-CREATE FUNCTION accept_in_turn(
-    tenant text,
-    id text,
+-- Whether two documents say the same. jsonb refuses NUL, which JSON allows: it is masked meanwhile, by
+-- a character that is in neither.
+CREATE FUNCTION same_json(one text, other text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    mask integer := 57344;
+BEGIN
+    IF one = other THEN
+        RETURN true;
+    END IF;
+    IF strpos(one, '\u0000') = 0 AND strpos(other, '\u0000') = 0 THEN
+        RETURN one::jsonb = other::jsonb;
+    END IF;
+    WHILE strpos(one || other, chr(mask)) > 0 LOOP
+        mask := mask + 1;
+    END LOOP;
+    -- A backslash that is escaped itself begins nothing.
+    RETURN replace(
+        replace(replace(one, '\\', E'\x01'), '\u0000', chr(mask)), E'\x01', '\\'
+    )::jsonb = replace(
+        replace(replace(other, '\\', E'\x01'), '\u0000', chr(mask)), E'\x01', '\\'
+    )::jsonb;
+END
+$$;
+
+-- The limits of ferryman.message, sentence by sentence: what it refuses could be stored here and then
+-- be read by nobody.
+CREATE FUNCTION check_message(
     queue text,
     task text,
     body text,
-    version integer,
+    id text,
     priority integer,
-    max_attempts integer,
     delay double precision,
-    ready_at double precision,
     expires double precision,
     key text,
-    backoff text,
+    max_attempts integer,
+    version integer,
     timeout double precision,
     correlation_id text,
-    meta text,
-    announce boolean,
-    given_now double precision
-) RETURNS boolean
+    meta jsonb,
+    ready_at double precision,
+    backoff text
+) RETURNS void
 LANGUAGE plpgsql
-SET search_path = {schema}, pg_temp
-SET enable_seqscan = off
-SET plan_cache_mode = force_generic_plan
 AS $$
-#variable_conflict use_column
 BEGIN
-    IF NOT accept(
-        accept_in_turn.id, accept_in_turn.queue, accept_in_turn.task, accept_in_turn.body,
-        accept_in_turn.version, accept_in_turn.priority, accept_in_turn.max_attempts,
-        accept_in_turn.delay, accept_in_turn.ready_at, accept_in_turn.expires, accept_in_turn.key,
-        accept_in_turn.backoff, accept_in_turn.timeout, accept_in_turn.correlation_id,
-        accept_in_turn.meta, announce, given_now
+    IF queue IS NULL OR task IS NULL OR id IS NULL OR body IS NULL OR delay IS NULL THEN
+        RAISE null_value_not_allowed USING MESSAGE = 'queue, task, body, id and delay are needed';
+    END IF;
+    PERFORM
+        {schema}.check_name('queue', queue, 200),
+        {schema}.check_name('task', task, 200),
+        {schema}.check_name('id', id, 512),
+        {schema}.check_name('key', key, 512),
+        {schema}.check_name('correlation_id', correlation_id, 512),
+        {schema}.check_number('version', version, 1, 1000000000),
+        {schema}.check_number('priority', priority, -1000000000, 1000000000),
+        {schema}.check_number('max_attempts', max_attempts, 1, 1000000),
+        {schema}.check_seconds('delay', delay),
+        {schema}.check_body(body);
+    IF ready_at IS NOT NULL THEN
+        IF NOT (ready_at >= 0 AND ready_at < 1e11) THEN
+            RAISE check_violation USING
+                MESSAGE = 'ready_at: is not a moment: give seconds since the epoch';
+        END IF;
+        IF delay > 0 THEN
+            RAISE check_violation USING
+                MESSAGE = 'delay: excludes ready_at: give one of them';
+        END IF;
+    END IF;
+    IF expires IS NOT NULL THEN
+        PERFORM {schema}.check_seconds('expires', expires, true);
+    END IF;
+    IF timeout IS NOT NULL THEN
+        PERFORM {schema}.check_seconds('timeout', timeout, true);
+    END IF;
+    IF backoff IS NOT NULL THEN
+        PERFORM {schema}.check_backoff(backoff);
+    END IF;
+    IF meta IS NOT NULL THEN
+        PERFORM {schema}.check_meta(meta);
+    END IF;
+END
+$$;
+
+CREATE FUNCTION check_name(name text, value text, longest integer) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    -- What Python strips besides control characters.
+    blank CONSTANT text := E' \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008'
+        '\u2009\u200a\u2028\u2029\u202f\u205f\u3000';
+BEGIN
+    IF btrim(value, blank) = '' THEN
+        RAISE check_violation USING MESSAGE = format('%s: must not be empty', name);
+    END IF;
+    IF length(value) > longest THEN
+        RAISE check_violation USING MESSAGE = format(
+            '%s: is %s characters long, the limit is %s', name, length(value), longest
+        );
+    END IF;
+    IF value ~ '[\x01-\x1f\x7f-\x9f]' THEN
+        RAISE check_violation USING MESSAGE = format('%s: holds a control character', name);
+    END IF;
+END
+$$;
+
+CREATE FUNCTION check_number(name text, value integer, low integer, high integer) RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    IF value IS NULL OR value NOT BETWEEN low AND high THEN
+        RAISE check_violation USING MESSAGE = format(
+            '%s: must be from %s to %s, got %s', name, low, high, coalesce(value::text, 'null')
+        );
+    END IF;
+END
+$$;
+
+CREATE FUNCTION check_seconds(
+    name text,
+    value double precision,
+    above_zero boolean DEFAULT false
+) RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    -- NaN is above everything here.
+    IF value > 316224000 THEN
+        RAISE check_violation USING MESSAGE = format('%s: is over ten years', name);
+    END IF;
+    IF value < 0 OR (above_zero AND value = 0) THEN
+        RAISE check_violation USING MESSAGE = format(
+            '%s: must be %s seconds, got %s',
+            name, CASE WHEN above_zero THEN 'above zero' ELSE 'zero or more' END, value
+        );
+    END IF;
+END
+$$;
+
+-- base, factor, cap and jitter.
+CREATE FUNCTION check_backoff(backoff text) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    numbers CONSTANT double precision[] := string_to_array(backoff, ',');
+BEGIN
+    IF NOT (
+        cardinality(numbers) = 4
+        AND numbers[1] BETWEEN 0 AND 316224000
+        AND numbers[2] BETWEEN 1 AND 100
+        AND numbers[3] BETWEEN 0 AND 316224000
+        AND numbers[4] BETWEEN 0 AND 1
     ) THEN
-        RETURN false;
-    END IF;
-    UPDATE jobs
-    SET tenant = accept_in_turn.tenant,
-        tenant_turn = CASE
-            WHEN scheduled THEN 0
-            ELSE next_turn(queue, accept_in_turn.tenant, priority)
-        END
-    WHERE id = accept_in_turn.id;
-    RETURN true;
-END
-$$;
-
--- With the order of tenants, and where there are some, the turn that was claimed.
-CREATE OR REPLACE FUNCTION poll(
-    worker text,
-    queues text[],
-    limits integer[],
-    floors double precision[],
-    lease double precision,
-    turn bigint,
-    skip_tasks text[],
-    given_now double precision
-) RETURNS SETOF jobs
-LANGUAGE plpgsql
-SET search_path = {schema}, pg_temp
-SET enable_seqscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
-SET plan_cache_mode = force_generic_plan
-AS $$
-#variable_conflict use_column
-DECLARE
-    moment double precision;
-    fair CONSTANT boolean := EXISTS (
-        SELECT FROM turns WHERE turns.queue = ANY (poll.queues)
-    );
-BEGIN
-    -- Whoever pauses a queue takes this lock alone: no claim follows a pause.
-    PERFORM pg_advisory_xact_lock_shared(hashtextextended(name, {queue_lock}))
-    FROM unnest(queues) AS name;
-    moment := coalesce(given_now, extract(epoch FROM clock_timestamp()));
-    -- What has become due joins the ready ones before the claim, or priority would suffer.
-    UPDATE jobs
-    SET scheduled = false,
-        tenant_turn = CASE WHEN tenant IS NULL THEN 0 ELSE next_turn(queue, tenant, priority) END
-    WHERE seq IN (
-        SELECT due.seq
-        FROM unnest(queues) AS name
-        CROSS JOIN LATERAL (
-            SELECT seq
-            FROM jobs
-            WHERE queue = name AND state = 'pending' AND scheduled AND ready_at <= moment
-            ORDER BY ready_at
-            LIMIT 10000
-            FOR UPDATE SKIP LOCKED
-        ) AS due
-    );
-    IF cardinality(skip_tasks) = 0 THEN
-        RETURN QUERY
-        WITH chosen AS MATERIALIZED (
-            SELECT first.seq
-            FROM unnest(queues, limits, floors) AS wanted (name, n, floor)
-            CROSS JOIN LATERAL (
-                SELECT seq
-                FROM jobs
-                WHERE queue = wanted.name
-                    AND state = 'pending'
-                    AND NOT scheduled
-                    AND fence >= 0
-                    AND ready_at >= wanted.floor
-                    AND ready_at <= moment
-                    AND (deadline IS NULL OR deadline > moment)
-                ORDER BY priority DESC, tenant_turn, ready_at, seq
-                LIMIT wanted.n
-                FOR UPDATE SKIP LOCKED
-            ) AS first
-            WHERE NOT EXISTS (SELECT FROM paused_queues WHERE queue = wanted.name)
-        )
-        UPDATE jobs
-        SET state = 'processing',
-            fence = fence + 1,
-            attempts = attempts + 1,
-            worker = poll.worker,
-            turn = poll.turn,
-            started_at = moment,
-            heartbeat_at = moment,
-            expires_at = moment + lease
-        FROM chosen
-        WHERE jobs.seq = chosen.seq
-        RETURNING jobs.*;
-    ELSE
-        RETURN QUERY
-        WITH RECURSIVE tasks (name, n, task) AS (
-            SELECT wanted.name, wanted.n, (
-                SELECT min(task)
-                FROM jobs
-                WHERE queue = wanted.name AND state = 'pending' AND NOT scheduled
-            )
-            FROM unnest(queues, limits) AS wanted (name, n)
-            WHERE NOT EXISTS (SELECT FROM paused_queues WHERE queue = wanted.name)
-            UNION ALL
-            SELECT tasks.name, tasks.n, (
-                SELECT min(task)
-                FROM jobs
-                WHERE queue = tasks.name
-                    AND state = 'pending'
-                    AND NOT scheduled
-                    AND task > tasks.task
-            )
-            FROM tasks
-            WHERE tasks.task IS NOT NULL
-        ), locked AS MATERIALIZED (
-            SELECT tasks.name, tasks.n, first.*
-            FROM tasks
-            CROSS JOIN LATERAL (
-                SELECT seq, priority, tenant_turn, ready_at
-                FROM jobs
-                WHERE queue = tasks.name
-                    AND task = tasks.task
-                    AND state = 'pending'
-                    AND NOT scheduled
-                    AND ready_at <= moment
-                    AND (deadline IS NULL OR deadline > moment)
-                ORDER BY priority DESC, tenant_turn, ready_at, seq
-                LIMIT tasks.n
-                FOR UPDATE SKIP LOCKED
-            ) AS first
-            WHERE tasks.task <> ALL (skip_tasks)
-        ), ranked AS (
-            SELECT seq, n, row_number() OVER (
-                PARTITION BY name ORDER BY priority DESC, tenant_turn, ready_at, seq
-            ) AS place
-            FROM locked
-        )
-        UPDATE jobs
-        SET state = 'processing',
-            fence = fence + 1,
-            attempts = attempts + 1,
-            worker = poll.worker,
-            turn = poll.turn,
-            started_at = moment,
-            heartbeat_at = moment,
-            expires_at = moment + lease
-        FROM ranked
-        WHERE jobs.seq = ranked.seq AND ranked.place <= ranked.n
-        RETURNING jobs.*;
-    END IF;
-    IF fair THEN
-        INSERT INTO turns (queue, priority, turn)
-        SELECT queue, priority, max(tenant_turn)
-        FROM jobs
-        WHERE state = 'processing'
-            AND worker = poll.worker
-            AND turn = poll.turn
-            AND started_at = moment
-            AND tenant IS NOT NULL
-        GROUP BY queue, priority
-        -- In one order, so that two polls do not wait for each other in a circle.
-        ORDER BY queue, priority
-        ON CONFLICT (queue, priority) DO UPDATE
-        SET turn = excluded.turn
-        WHERE excluded.turn > turns.turn;
+        RAISE check_violation USING
+            MESSAGE = format('backoff: %L is not the text of a Backoff', backoff);
     END IF;
 END
 $$;
 
--- With the tenant.
-CREATE OR REPLACE FUNCTION ack(
-    ids text,
-    fences text,
-    worker text,
-    results text[],
-    given_now double precision
-) RETURNS SETOF text
+CREATE FUNCTION check_meta(meta jsonb) RETURNS void
 LANGUAGE plpgsql
-SET search_path = {schema}, pg_temp
-SET enable_seqscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
-SET plan_cache_mode = force_generic_plan
 AS $$
-#variable_conflict use_column
 DECLARE
-    moment double precision := coalesce(given_now, extract(epoch FROM clock_timestamp()));
-    listed CONSTANT text[] := string_to_array(ids, E'\n');
+    entries integer;
+    name text;
+    value jsonb;
 BEGIN
-    RETURN QUERY
-    WITH done AS (
-        DELETE FROM jobs
-        USING unnest(listed, string_to_array(fences, E'\n')::bigint[], results)
-            AS ended (id, fence, result)
-        WHERE jobs.id = ended.id
-            AND jobs.fence = ended.fence
-            -- Spelt so that the index of claims is of no use: it would be read whole for each.
-            AND jobs.worker || '' = ack.worker
-            AND jobs.state || '' = 'processing'
-            AND jobs.asked IS NULL
-        RETURNING jobs.*, ended.result AS answer
-    ), kept AS (
-        INSERT INTO history (
-            seq, priority, version, ready_at, created_at, started_at, finished_at, deadline, timeout,
-            percent, fence, generation, given_back, turn, attempts, max_attempts, scheduled, state, id,
-            queue, task, worker, settled, key, backoff, correlation_id, meta, note, error, body, result,
-            stored_checkpoint, tenant
-        )
-        SELECT
-            seq, priority, version, ready_at, created_at, started_at, moment, deadline, timeout,
-            percent, fence, generation, given_back, turn, attempts, max_attempts, false, 'completed',
-            id, queue, task, worker, fence || ':' || worker || ':ack', key, backoff, correlation_id,
-            meta, note, error, body, answer, stored_checkpoint, tenant
-        FROM done
-        RETURNING id
-    )
-    SELECT id FROM unnest(listed) AS id
-    EXCEPT
-    SELECT id FROM kept;
+    IF jsonb_typeof(meta) <> 'object' THEN
+        RAISE check_violation USING
+            MESSAGE = format('meta: must be an object of strings, not %s', jsonb_typeof(meta));
+    END IF;
+    SELECT count(*) INTO entries FROM jsonb_object_keys(meta);
+    IF entries > 16 THEN
+        RAISE check_violation USING
+            MESSAGE = format('meta: has %s entries, the limit is 16', entries);
+    END IF;
+    FOR name, value IN SELECT * FROM jsonb_each(meta) LOOP
+        PERFORM {schema}.check_name('meta', name, 64);
+        IF jsonb_typeof(value) <> 'string' THEN
+            RAISE check_violation USING MESSAGE = format(
+                'meta.%s: must be a string, not %s', name, jsonb_typeof(value)
+            );
+        END IF;
+        PERFORM {schema}.check_name('meta.' || name, value #>> '{}', 512);
+    END LOOP;
+END
+$$;
+
+-- Only a text that may be nested too deep, or hold too large a number or what is no text, is looked at
+-- closely: to make jsonb of it takes long. Strings may hold what counts here, too.
+CREATE FUNCTION check_body(body text) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    -- In bytes: to count the characters of a long text takes longer than to search it.
+    size CONSTANT integer := octet_length(body);
+    deep CONSTANT boolean := size > 128 AND 64
+        < 2 * size - octet_length(replace(body, '[', '')) - octet_length(replace(body, '{', ''));
+    huge CONSTANT boolean := body
+        ~ '(?:^|[[,:\s])-?[0-9]+(?:[.][0-9]+)?[eE]\+?[0-9]{3}|[0-9]{200}';
+    paired CONSTANT boolean := strpos(body, '\ud') > 0 OR strpos(body, '\uD') > 0;
+    document jsonb;
+BEGIN
+    IF size > 8388608 THEN
+        RAISE check_violation USING MESSAGE = format(
+            'body: is %s bytes of JSON, the limit is 8388608: '
+            'store it elsewhere and push a reference', size
+        );
+    END IF;
+    IF NOT (deep OR huge OR paired) THEN
+        RETURN;
+    END IF;
+    BEGIN
+        document := replace(body, '\u0000', '\u0001')::jsonb;
+    EXCEPTION
+        WHEN invalid_text_representation THEN
+            RAISE check_violation USING
+                MESSAGE = 'body: holds a lone surrogate, which is not text';
+        WHEN numeric_value_out_of_range THEN
+            RAISE check_violation USING MESSAGE = 'body: holds a number over 1.8e308';
+        WHEN statement_too_complex THEN
+            RAISE check_violation USING MESSAGE = 'body: is nested over 64 deep';
+    END;
+    IF deep AND jsonb_path_exists(
+        document, 'strict $.**{64} ? (@.type() == "array" || @.type() == "object")'
+    ) THEN
+        RAISE check_violation USING MESSAGE = 'body: is nested over 64 deep';
+    END IF;
+    -- From here on Python reads infinity, which is not JSON.
+    IF huge AND jsonb_path_exists(
+        document, 'strict $.** ? (@ >= 1.797693134862315808e308 || @ <= -1.797693134862315808e308)'
+    ) THEN
+        RAISE check_violation USING MESSAGE = 'body: holds a number over 1.8e308';
+    END IF;
 END
 $$;

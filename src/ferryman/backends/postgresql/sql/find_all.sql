@@ -1,4 +1,2 @@
--- The jobs that have these ids, from one look at both tables.
-SELECT {known} FROM {schema}.jobs WHERE id = ANY (%(ids)s)
-UNION ALL
-SELECT {known} FROM {schema}.history WHERE id = ANY (%(ids)s)
+-- The jobs that have these ids, each in a line.
+SELECT {known} FROM {schema}.find_all(%(ids)s)

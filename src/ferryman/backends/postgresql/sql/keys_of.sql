@@ -1,2 +1,4 @@
--- The keys of finished jobs, with their queues.
+-- The keys of jobs, with their queues; of unfinished ones too, for they may end before they are held.
+SELECT queue, key FROM {schema}.jobs WHERE id = ANY (%(ids)s) AND key IS NOT NULL
+UNION ALL
 SELECT queue, key FROM {schema}.history WHERE id = ANY (%(ids)s) AND key IS NOT NULL

@@ -6,6 +6,6 @@ WHERE queue = %(queue)s
     AND NOT scheduled
     AND fence >= 0
     AND seq <= %(newest)s
-ORDER BY priority DESC, ready_at, seq
+ORDER BY priority DESC, tenant_turn, ready_at, seq
 LIMIT %(limit)s
 FOR UPDATE

@@ -1,5 +1,7 @@
 -- One table holds every job; the indexes are partial, so that history weighs on no verb.
 -- Times are seconds since the epoch. Wide columns come last: reaching a narrow one stays cheap.
+-- `tenant_turn` is a ready job's place among the tenants of its queue and priority, 0 without a tenant
+-- and while it is not ready.
 CREATE TABLE jobs (
     seq INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -21,6 +23,8 @@ CREATE TABLE jobs (
     deadline REAL,
     worker TEXT,
     turn INTEGER,
+    tenant TEXT,
+    tenant_turn INTEGER NOT NULL DEFAULT 0,
     heartbeat_at REAL,
     expires_at REAL,
     asked TEXT,
@@ -40,7 +44,7 @@ CREATE TABLE jobs (
 
 -- Every index ends in seq, the rowid: that is push order. Their conditions are tested at every
 -- change of a job, and spelt with OR: IN with three names builds a table each time (5 µs a job).
-CREATE INDEX ready ON jobs (queue, task, priority DESC, ready_at)
+CREATE INDEX ready ON jobs (queue, task, priority DESC, tenant_turn, ready_at)
     WHERE state = 'pending' AND scheduled = 0;
 
 CREATE INDEX scheduled ON jobs (queue, ready_at)
@@ -60,6 +64,27 @@ CREATE INDEX set_aside ON jobs (state)
 
 CREATE INDEX keys ON jobs (key, queue, state, created_at)
     WHERE key IS NOT NULL;
+
+CREATE INDEX tenants ON jobs (queue, tenant, priority, tenant_turn)
+    WHERE tenant IS NOT NULL AND state = 'pending';
+
+CREATE INDEX without_turn ON jobs (queue, ready_at)
+    WHERE tenant IS NOT NULL AND state = 'pending' AND scheduled = 0 AND tenant_turn = 0;
+
+-- Lists of finished jobs by queue, task and state, newest first, however rare they are; an entry is
+-- written once, when a job ends. And jobs by the id that they share with others.
+CREATE INDEX ended ON jobs (queue, task, state)
+    WHERE state = 'completed' OR state = 'failed' OR state = 'cancelled';
+
+CREATE INDEX correlations ON jobs (correlation_id)
+    WHERE correlation_id IS NOT NULL;
+
+-- Pending jobs in push order. Their state stands there because SQLite reads the job itself where an
+-- index has not all columns that are asked about, even one that its own condition answers.
+-- `scheduled >= 0` holds for all of them, but SQLite uses the index only for statements that say so:
+-- the others keep their plans.
+CREATE INDEX waiting ON jobs (scheduled, state)
+    WHERE state = 'pending' AND scheduled >= 0;
 
 CREATE TABLE meta (
     name TEXT NOT NULL,
@@ -96,6 +121,14 @@ CREATE TABLE counts (
     state TEXT NOT NULL,
     n INTEGER NOT NULL,
     PRIMARY KEY (queue, state)
+) WITHOUT ROWID;
+
+-- The latest turn of which a job was claimed.
+CREATE TABLE turns (
+    queue TEXT NOT NULL,
+    priority INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    PRIMARY KEY (queue, priority)
 ) WITHOUT ROWID;
 
 CREATE TABLE paused_queues (

@@ -1,0 +1,125 @@
+"""What a machine's tree shows may be old, or may not be written: the bucket is right."""
+
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferryman.backends.files.disk import LocalDisk
+from ferryman.backends.s3.bucket import Bucket
+from ferryman.backends.s3.location import Location
+from ferryman.backends.s3.strict import StrictBackend
+from ferryman.errors import OutcomeUnknown
+from ferryman.job import JobError
+from ferryman.lifecycle import Verdict
+from ferryman.message import Message
+from ferryman.queue.settlement import Settlement
+from ferryman.testing.clock import FakeClock
+from tests.s3.nodes import ack, poll, push
+from tests.s3.simulated import SimulatedCalls
+from tests.servers.kinds import BUCKET
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+DAY = 86_400.0
+TOMBSTONE = 900.0
+
+
+class FullDisk(LocalDisk):
+    """A disk on which no folder can be made any more once it is `full`."""
+
+    full = False
+
+    def make_folder(self, path: str) -> bool:
+        if self.full:
+            raise OSError(errno.ENOSPC, "No space left on device", path)
+        return super().make_folder(path)
+
+    def rename(self, path: str, new: str, *, at: int | None = None) -> None:
+        if self.full:
+            raise OSError(errno.ENOSPC, "No space left on device", path)
+        super().rename(path, new, at=at)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def calls() -> SimulatedCalls:
+    return SimulatedCalls()
+
+
+@pytest.fixture
+def open_node(
+    tmp_path: Path, clock: FakeClock, calls: SimulatedCalls
+) -> Callable[..., StrictBackend]:
+    def opened(name: str, disk: LocalDisk | None = None) -> StrictBackend:
+        location = Location(BUCKET, "prefix", tmp_path / name)
+        return StrictBackend(location, Bucket(BUCKET, calls=calls), clock, disk)
+
+    return opened
+
+
+def fail(store: StrictBackend) -> None:
+    [job] = poll(store)
+    error = JobError(1, 0.0, "w", "ValueError", "boom")
+    assert store.settle([Settlement.of(job, Verdict.FAIL, error=error)])[0].applied
+
+
+@pytest.mark.parametrize("away", [0.0, TOMBSTONE + 1], ids=["a moment", "longer than a tombstone"])
+def test_a_record_that_was_written_again_elsewhere_is_not_pruned(
+    open_node: Callable[..., StrictBackend], clock: FakeClock, away: float
+) -> None:
+    one, two = open_node("one"), open_node("two")
+    push(one)
+    fail(one)
+    two.sync()
+    clock.advance(2 * DAY)
+    one.sync()
+    two.retry(["job"])
+    fail(two)
+    if away:
+        clock.advance(away)
+        two.sync()
+        one.sync()
+    assert one.prune(older_than=DAY) == 0
+    job = two.get("job")
+    assert job is not None
+    assert job.generation == 2
+    clock.advance(2 * DAY)
+    assert one.prune(older_than=DAY) == 1
+    assert two.get("job") is None
+
+
+def test_a_full_local_disk_never_says_that_nothing_was_pushed(
+    open_node: Callable[..., StrictBackend],
+) -> None:
+    disk = FullDisk(durable=False)
+    one, two = open_node("one", disk), open_node("two")
+    push(one, "first")
+    disk.full = True
+    with pytest.raises(OutcomeUnknown):
+        push(one, "second")
+    assert two.get("second") is not None
+    disk.full = False
+    assert push(one, "second") == "existing"
+
+
+def test_a_full_local_disk_never_says_that_nothing_ended(
+    open_node: Callable[..., StrictBackend],
+) -> None:
+    disk = FullDisk(durable=False)
+    one = open_node("one", disk)
+    one.push([Message.of("mail", "send", id=job_id) for job_id in ("a", "b")])
+    jobs = poll(one)
+    disk.full = True
+    with pytest.raises(OutcomeUnknown):
+        one.settle([Settlement.of(job, Verdict.ACK) for job in jobs])
+    disk.full = False
+    assert [ack(one, job) for job in jobs] == [True, True]
