@@ -197,6 +197,32 @@ def test_a_paused_queue_is_paused_for_every_node(
     assert len(poll(other)) == 1
 
 
+def test_a_queue_that_was_paused_before_its_first_job_is_known_to_every_node(
+    join: Callable[..., StrictBackend],
+) -> None:
+    one, other = join("one"), join("other")
+    one.pause_queue("mail")
+    other.sync()
+    assert other.snapshot().queues["mail"].paused
+    push(one)
+    third = join("third")
+    third.sync()
+    assert [job.id for job in third.list(Filter()).jobs] == ["job"]
+
+
+def test_a_job_dropped_into_a_queue_that_the_bucket_does_not_know_is_known_to_every_node(
+    join: Callable[..., StrictBackend], tmp_path: Path
+) -> None:
+    one, other = join("one"), join("other")
+    push(one)
+    dropped = tmp_path / "one" / "by-hand" / "pending" / "dropped"
+    dropped.mkdir(parents=True)
+    (dropped / "task.json").write_text('{"task": "send", "payload": 7}')
+    one.sync()
+    other.sync()
+    assert sorted(job.id for job in other.list(Filter()).jobs) == ["dropped", "job"]
+
+
 def test_an_answer_that_is_older_than_a_pause_does_not_lift_it(
     tmp_path: Path, clock: FakeClock
 ) -> None:

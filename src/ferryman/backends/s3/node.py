@@ -102,12 +102,16 @@ class Node:
             row.ready_at = whole(row.ready_at + self.doubt)
 
     def register(self, queue: str) -> None:
-        """Let other nodes know that there is such a queue, before its first job enters."""
+        """Let other nodes know that there is such a queue, before anything else tells of it.
+
+        Asks the bucket: a local folder proves nothing, as people make them too.
+        """
         if queue in self._registered:
             return
         self.mark.make()
-        if not self.store.disk.exists(self.store.folders(queue).ready):
-            self.bucket.put(self.home.queue(queue), new_id().encode())
+        key = self.home.queue(queue)
+        if self.bucket.get(key) is None:
+            self.bucket.put(key, new_id().encode())
         self._registered.add(queue)
 
     def each(self, act: Callable[[T], U], items: Iterable[T]) -> Sequence[U]:

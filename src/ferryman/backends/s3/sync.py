@@ -170,7 +170,9 @@ class Sync:
     def _pass(self, *, history: bool) -> Passed:
         began = self._store.file_clock.monotonic()
         passed = Passed()
-        for queue in self.queues():
+        queues = self.queues()
+        self._node.pausing.refresh(queues)
+        for queue in queues:
             self._pending(queue, passed)
             if history:
                 self._records(queue, passed)
