@@ -84,10 +84,13 @@ BACKENDS: Final[Mapping[str, Sequence[Course]]] = {
 }
 
 
-def programme(backends: Sequence[str], *, long: bool = False) -> Iterator[Event]:
-    """Everything there is for these backends where this machine has the folders."""
+def programme(
+    backends: Sequence[str], *, long: bool = False, only: str | None = None
+) -> Iterator[Event]:
+    """Everything there is for these backends, or one, where this machine has the folders."""
     for backend in backends:
         for course in BACKENDS[backend]:
             if course.rivals.folder.is_dir():
                 for workload in course.long if long else course.short:
-                    yield Event(backend, course.rivals, workload)
+                    if only in (None, workload.__name__):
+                        yield Event(backend, course.rivals, workload)

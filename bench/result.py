@@ -82,6 +82,13 @@ def read(path: Path) -> list[Result]:
     return [Result(**row) for row in json.loads(path.read_text())]
 
 
+def merged(known: Iterable[Result], new: Sequence[Result]) -> list[Result]:
+    """The new rows in the places of those that they replace, what has none at the end."""
+    fresh = {(row.backend, row.workload): row for row in new}
+    rows = [fresh.pop((row.backend, row.workload), row) for row in known]
+    return [*rows, *fresh.values()]
+
+
 def _rounded(number: float) -> float:
     """Four significant digits: more would be noise."""
     return float(f"{number:.4g}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from chaos.disk.course import Allowed, Course, Views, seen
 from chaos.disk.healing import Healing, tidy
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from chaos.disk.opening import Build
     from chaos.disk.scenes import Scene
     from ferryman.queue.contract import Backend
+
+_TRIES: Final = 20
 
 
 @dataclass(slots=True)
@@ -44,26 +47,41 @@ def enumerate_crashes(
     crashes = Crashes(scene.name, points)
     for point in range(0, len(points) + 1, every):
         what = points[point] if point < len(points) else "before its answer"
-        run = _Run(scene, course, point, fresh, build)
+        run = _Run(scene, course, points[: point + 1], point, fresh, build)
         crashes.findings += (f"{scene.name}, died at {point} ({what}): {f}" for f in run.findings())
     return crashes
 
 
 def _points(scene: Scene, fresh: bool, build: Build) -> list[str]:
-    with folder() as root:
-        played = _play(scene, root, None, fresh, build)
-        played.disk.die()
-        if played.witness is not None:
-            played.witness.close()
-        return played.disk.seen
+    """What an act does when nothing slows it down, as two plays say."""
+    last: list[str] = []
+    for _ in range(_TRIES):
+        with folder() as root:
+            played = _play(scene, root, None, fresh, build)
+            played.disk.die()
+            played.leave()
+        points = played.disk.seen
+        if _calls(points) == _calls(last):
+            return points
+        last = points
+    raise RuntimeError(f"{scene.name}: no two of {_TRIES} plays made the same calls")
 
 
 class _Run:
     """One death, on two equal folders: one where the act is repeated, one where it is not."""
 
-    def __init__(self, scene: Scene, course: Course, point: int, fresh: bool, build: Build) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        course: Course,
+        points: list[str],
+        point: int,
+        fresh: bool,
+        build: Build,
+    ) -> None:
         self._scene = scene
         self._course = course
+        self._calls = _calls(points)
         self._point = point
         self._fresh = fresh
         self._build = build
@@ -71,15 +89,23 @@ class _Run:
 
     def findings(self) -> Iterator[str]:
         found: Views = {}
-        with folder() as root:
-            stage = self._died(root).stage
-            yield from gathered(self._repeating(root, stage, found))
-        with folder() as root:
-            died = self._died(root)
+        with self._died() as (root, died):
+            yield from gathered(self._repeating(root, died.stage, found))
+        with self._died() as (root, died):
             yield from (f"abandoned: {text}" for text in gathered(self._ending(root, died, found)))
 
-    def _died(self, root: str) -> _Played:
-        return _play(self._scene, root, self._point, self._fresh, self._build)
+    @contextmanager
+    def _died(self) -> Iterator[tuple[str, _Played]]:
+        """Both folders of a death must be equal: a machine that paused on the way made others."""
+        for _ in range(_TRIES):
+            with folder() as root:
+                played = _play(self._scene, root, self._point, self._fresh, self._build)
+                # What a dead process still tried is of no interest.
+                if _calls(played.disk.seen[: self._point + 1]) == self._calls:
+                    yield root, played
+                    return
+                played.leave()
+        raise RuntimeError(f"{self._scene.name}: never came to point {self._point} by its way")
 
     def _ending(self, root: str, died: _Played, found: Views) -> Iterator[str]:
         """Whoever was there before sees what follows; else one that comes for it."""
@@ -128,6 +154,15 @@ class _Played(NamedTuple):
     stage: Stage
     disk: MortalDisk
     witness: Backend | None
+
+    def leave(self) -> None:
+        if self.witness is not None:
+            self.witness.close()
+
+
+def _calls(points: list[str]) -> list[str]:
+    """Points by their calls alone: no two plays have the same paths."""
+    return [point.partition(" ")[0] for point in points]
 
 
 def _play(scene: Scene, root: str, point: int | None, fresh: bool, build: Build) -> _Played:

@@ -100,6 +100,24 @@ def test_the_command_prints_and_writes_results_with_the_named_keys(
     assert code == (0 if all(row["met"] for row in rows) else 1)
 
 
+def test_one_workload_measured_alone_leaves_the_other_figures_as_they_were(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "results.json"
+    others = [
+        Result.of("sqlite", [Pair(DRAIN, 10.0, 100.0)]),
+        Result.of("memory", [Pair("of another workload", 10.0, 100.0)]),
+    ]
+    output.write_text(as_json(others))
+    options = ["--backend", "memory", "--jobs", str(JOBS), "--runs", "1", "--output", str(output)]
+    main([*options, "--only", "idle"])
+    assert {row.workload for row in read(output)[2:]} == {IDLE_P50, IDLE_P99}
+    main([*options, "--only", "idle"])
+    assert (read(output)[:2], len(read(output))) == (others, 4)
+    assert main([*options, "--only", "no_such_workload"]) == 2
+    assert "no_such_workload" in capsys.readouterr().err
+
+
 def test_a_missed_gate_is_told_in_the_table_and_survives_the_file(tmp_path: Path) -> None:
     slow = Result.of("sqlite", [Pair(DRAIN, 10.0, 100.0), Pair(DRAIN, 30.0, 200.0)])
     fine = Result.of("sqlite", [Pair(IDLE_P50, 2.0, None)])
