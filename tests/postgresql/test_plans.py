@@ -117,11 +117,41 @@ def test_a_poll_that_skips_a_task_does_not_read_its_jobs(explained: Explained) -
     assert "Seq Scan on jobs" not in plan
 
 
-def test_an_ack_looks_each_job_up_by_its_id(explained: Explained) -> None:
-    values = {"ids": "a", "fences": "1", "worker": "w1", "results": None, "now": None}
-    plan = explained.run("ack", values)
-    assert "Index Scan using jobs_id on jobs" in plan
+ACK = {"ids": "a", "fences": "1", "worker": "w1", "results": None, "now": None}
+HEARTBEAT = {
+    "worker": "w1",
+    "ids": ["a"],
+    "fences": [1],
+    "percents": [None],
+    "notes": [None],
+    "checkpoints": [None],
+    "now": 1.0,
+    "expires_at": 2.0,
+}
+
+
+@pytest.mark.parametrize(("name", "values"), [("ack", ACK), ("heartbeat", HEARTBEAT)])
+def test_whoever_holds_jobs_looks_each_up_by_its_id(
+    explained: Explained, name: str, values: dict[str, Any]
+) -> None:
+    plan = explained.run(name, values)
+    assert re.search(r"Index Scan using jobs_id on jobs .*\n +Index Cond: \(id = ANY", plan)
     assert "Seq Scan on jobs" not in plan
+
+
+@pytest.mark.parametrize(("name", "values"), [("ack", ACK), ("heartbeat", HEARTBEAT)])
+def test_a_table_that_was_found_empty_is_not_read_whole_for_a_few_of_its_jobs(
+    backend: PostgresqlBackend,
+    postgres: str,
+    postgres_admin: psycopg.Connection[tuple[object, ...]],
+    name: str,
+    values: dict[str, Any],
+) -> None:
+    """Dead rows that an old transaction keeps in it would be read, too."""
+    postgres_admin.execute(f"VACUUM ANALYZE {SCHEMA}.jobs")
+    with session_that_explains(postgres) as session:
+        plan = Explained(backend, session).run(name, values)
+    assert re.search(r"Index Scan using jobs_id on jobs .*\n +Index Cond: \(id = ANY", plan)
 
 
 @pytest.mark.parametrize(

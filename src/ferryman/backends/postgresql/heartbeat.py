@@ -32,14 +32,13 @@ def heartbeat(
 
 
 def _apart(beats: Sequence[Beat]) -> Sequence[Sequence[Beat]]:
-    """Batches with each claim at most once: one statement changes a row once."""
-    batches: list[dict[tuple[str, int], Beat]] = []
+    """Batches with each job at most once: one statement changes a row once."""
+    batches: list[dict[str, Beat]] = []
     for beat in beats:
-        claim = (beat.job_id, beat.fence)
-        free = next((batch for batch in batches if claim not in batch), None)
+        free = next((batch for batch in batches if beat.job_id not in batch), None)
         if free is None:
             batches.append(free := {})
-        free[claim] = beat
+        free[beat.job_id] = beat
     return [list(batch.values()) for batch in batches]
 
 

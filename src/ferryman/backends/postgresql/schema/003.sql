@@ -164,27 +164,27 @@ CREATE FUNCTION ack(
 LANGUAGE plpgsql
 SET search_path = {schema}, pg_temp
 SET enable_seqscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
+SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
     moment double precision := coalesce(given_now, extract(epoch FROM clock_timestamp()));
     listed CONSTANT text[] := string_to_array(ids, E'\n');
+    numbers CONSTANT bigint[] := string_to_array(fences, E'\n');
 BEGIN
     RETURN QUERY
     WITH done AS (
+        -- No join, which may begin with the table, as said in poll; no bitmap, which takes rows as
+        -- they lie: whoever takes several takes them by their ids.
         DELETE FROM jobs
-        USING unnest(listed, string_to_array(fences, E'\n')::bigint[], results)
-            AS ended (id, fence, result)
-        WHERE jobs.id = ended.id
-            AND jobs.fence = ended.fence
-            -- Spelt so that the index of claims is of no use: it would be read whole for each.
-            AND jobs.worker || '' = ack.worker
-            AND jobs.state || '' = 'processing'
-            AND jobs.asked IS NULL
-        RETURNING jobs.*, ended.result AS answer
+        WHERE id = ANY (listed)
+            AND fence = numbers[array_position(listed, id)]
+            -- Spelt so that the index of claims is of no use: it leads to all that ever were, too.
+            AND worker || '' = ack.worker
+            AND state || '' = 'processing'
+            AND asked IS NULL
+        RETURNING *
     ), kept AS (
         INSERT INTO history (
             seq, priority, version, ready_at, created_at, started_at, finished_at, deadline, timeout,
@@ -196,13 +196,49 @@ BEGIN
             seq, priority, version, ready_at, created_at, started_at, moment, deadline, timeout,
             percent, fence, generation, given_back, turn, attempts, max_attempts, false, 'completed',
             id, queue, task, worker, fence || ':' || worker || ':ack', key, backoff, correlation_id,
-            meta, note, error, body, answer, stored_checkpoint, tenant
+            meta, note, error, body, results[array_position(listed, id)], stored_checkpoint, tenant
         FROM done
         RETURNING id
     )
     SELECT id FROM unnest(listed) AS id
     EXCEPT
     SELECT id FROM kept;
+END
+$$;
+
+-- Prolongs claims that are still the current ones of their jobs, and stores what they report. Each job
+-- is listed once.
+CREATE FUNCTION heartbeat(
+    worker text,
+    ids text[],
+    fences bigint[],
+    percents double precision[],
+    notes text[],
+    checkpoints text[],
+    moment double precision,
+    until double precision
+) RETURNS TABLE (id text, fence bigint, seq bigint, asked text)
+LANGUAGE plpgsql
+SET search_path = {schema}, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    -- By arrays, and past the index of claims, for the same reasons as ack.
+    UPDATE jobs
+    SET heartbeat_at = moment,
+        expires_at = until,
+        percent = coalesce(percents[array_position(ids, id)], percent),
+        note = coalesce(notes[array_position(ids, id)], note),
+        stored_checkpoint = coalesce(checkpoints[array_position(ids, id)], stored_checkpoint)
+    WHERE id = ANY (ids)
+        AND fence = fences[array_position(ids, id)]
+        AND worker || '' = heartbeat.worker
+        AND state || '' = 'processing'
+    RETURNING id, fence, seq, asked;
 END
 $$;
 
