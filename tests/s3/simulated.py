@@ -19,12 +19,15 @@ from ferryman.backends.s3.tally import Tally
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ferryman.clock import Clock
+
 
 class SimulatedCalls(Calls):
     """The calls of one bucket whose objects are in memory; hand it to several nodes."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock | None = None) -> None:
         self.tally = Tally()
+        self._now = time.time if clock is None else clock.now
         self.objects: dict[str, Object] = {}
         self._lock = threading.Lock()
 
@@ -45,7 +48,7 @@ class SimulatedCalls(Calls):
         with self._lock:
             self._check(key, condition)
             etag = f'"{hashlib.md5(body, usedforsecurity=False).hexdigest()}"'
-            self.objects[key] = Object(body, etag, float(int(time.time())))
+            self.objects[key] = Object(body, etag, float(int(self._now())))
             return etag
 
     def delete(self, key: str, condition: Mapping[str, str]) -> None:

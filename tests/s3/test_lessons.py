@@ -30,7 +30,7 @@ from urllib.parse import quote
 import pytest
 
 from ferryman.backends.s3.location import Location
-from ferryman.backends.s3.sync import TOMBSTONE
+from ferryman.backends.s3.stamp import TOMBSTONE
 from ferryman.clock import SystemClock
 from ferryman.job import JobError, State
 from ferryman.lifecycle import Verdict

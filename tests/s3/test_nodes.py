@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ferryman.backends.s3.bucket import Bucket
-from ferryman.backends.s3.sync import TOMBSTONE
+from ferryman.backends.s3.stamp import TOMBSTONE
 from ferryman.errors import BackendRejected, BackendUnavailable
 from ferryman.filter import Filter
 from ferryman.ids import new_id

@@ -10,8 +10,10 @@ import pytest
 from ferryman.backends.files.disk import LocalDisk
 from ferryman.backends.s3.bucket import Bucket
 from ferryman.backends.s3.location import Location
+from ferryman.backends.s3.stamp import TOMBSTONE
 from ferryman.backends.s3.strict import StrictBackend
 from ferryman.errors import OutcomeUnknown
+from ferryman.filter import Filter
 from ferryman.job import JobError
 from ferryman.lifecycle import Verdict
 from ferryman.message import Message
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+HOUR = 3_600.0
 DAY = 86_400.0
-TOMBSTONE = 900.0
 
 
 class FullDisk(LocalDisk):
@@ -51,8 +53,8 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def calls() -> SimulatedCalls:
-    return SimulatedCalls()
+def calls(clock: FakeClock) -> SimulatedCalls:
+    return SimulatedCalls(clock)
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ def open_node(
 ) -> Callable[..., StrictBackend]:
     def opened(name: str, disk: LocalDisk | None = None) -> StrictBackend:
         location = Location(BUCKET, "prefix", tmp_path / name)
-        return StrictBackend(location, Bucket(BUCKET, calls=calls), clock, disk)
+        return StrictBackend(location, Bucket(BUCKET, calls=calls, clock=clock), clock, disk)
 
     return opened
 
@@ -95,6 +97,32 @@ def test_a_record_that_was_written_again_elsewhere_is_not_pruned(
     clock.advance(2 * DAY)
     assert one.prune(older_than=DAY) == 1
     assert two.get("job") is None
+
+
+@pytest.mark.parametrize("restarted", [False, True], ids=["the same process", "another one"])
+def test_a_record_that_was_written_again_while_a_machine_was_away_is_shown_as_it_is(
+    open_node: Callable[..., StrictBackend],
+    clock: FakeClock,
+    calls: SimulatedCalls,
+    restarted: bool,
+) -> None:
+    one, two = open_node("one"), open_node("two")
+    for job_id in ("job", "other"):
+        push(one, job_id)
+        fail(one)
+    two.sync()
+    clock.advance(HOUR)
+    one.sync()
+    two.retry(["job"])
+    fail(two)
+    clock.advance(TOMBSTONE + 1)
+    two.sync()
+    one = open_node("one") if restarted else one
+    one.sync()
+    assert {job.id: job.generation for job in one.list(Filter()).jobs} == {"job": 2, "other": 1}
+    asked = calls.tally.counts()["get"]
+    one.sync()
+    assert calls.tally.counts()["get"] - asked <= 3, "what did not change is not read again"
 
 
 def test_a_full_local_disk_never_says_that_nothing_was_pushed(

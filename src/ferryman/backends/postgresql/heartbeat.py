@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.postgresql.landing import add_logs, land_claim
 from ferryman.backends.postgresql.transaction import can_exist, storable
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from ferryman.backends.postgresql.transaction import Transaction
     from ferryman.job import Ask
     from ferryman.queue.heartbeat import Beat
+
+MOST: Final = 100
+"""Jobs in one statement."""
 
 
 def heartbeat(
@@ -32,10 +35,13 @@ def heartbeat(
 
 
 def _apart(beats: Sequence[Beat]) -> Sequence[Sequence[Beat]]:
-    """Batches with each job at most once: one statement changes a row once."""
+    """Batches with each job at most once: one statement changes a row once.
+
+    None is long: each of a batch looks for its own values among all.
+    """
     batches: list[dict[str, Beat]] = []
     for beat in beats:
-        free = next((batch for batch in batches if beat.job_id not in batch), None)
+        free = next((one for one in batches if len(one) < MOST and beat.job_id not in one), None)
         if free is None:
             batches.append(free := {})
         free[beat.job_id] = beat

@@ -7,7 +7,6 @@ is asked for by name, and a local job that the bucket does not know is set aside
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -22,6 +21,7 @@ from ferryman.backends.s3.finish import finish
 from ferryman.backends.s3.hold import row_of_record
 from ferryman.backends.s3.listing import fits, list_pending, list_records, records_of
 from ferryman.backends.s3.sight import see, see_ended
+from ferryman.backends.s3.stamp import INTERVAL, TOMBSTONE, Stamp
 from ferryman.backends.s3.upload import upload
 from ferryman.job import State
 
@@ -32,13 +32,8 @@ if TYPE_CHECKING:
     from ferryman.backends.s3.node import Node
     from ferryman.backends.s3.sight import Sight
 
-TOMBSTONE: Final = 900.0
-"""Seconds for which the `lease.json` of a job that is over stays in the bucket."""
 FRESH: Final = TOMBSTONE / 2
 """A node that has not looked for so long may not claim: jobs may have ended without a trace."""
-INTERVAL: Final = 60.0
-HISTORY: Final = 600.0
-"""Seconds between two listings of finished records, of which there may be many."""
 LOOK: Final = 5.0
 """Seconds between two looks for jobs that other nodes pushed, while there is nothing to do."""
 SHARE: Final = 20.0
@@ -79,35 +74,33 @@ class Sync:
         self._folder = f"{node.store.layout.root}/.sync"
         self._ended: dict[str, tuple[str, float]] = {}
         self._looks: dict[str, tuple[float, float]] = {}
-        self._synced = float("-inf")
-        self._listed = float("-inf")
+        self._stamp = Stamp(node, self._folder)
 
     def at_least_fresh(self) -> None:
         """Before a claim: what ended elsewhere must be known, or still have its tombstone."""
-        if self._age() > FRESH:
+        if self._stamp.age() > FRESH:
             with self._locked(wait=True):
-                if self._age() > FRESH:
+                if self._stamp.age() > FRESH:
                     self._pass(history=True)
 
     def know_all(self) -> None:
         """Nothing can have been overlooked: the store has just been made, and so was the root."""
         if self._store.queues():
             return
-        self._synced = self._listed = self._store.file_clock.monotonic()
         self._store.disk.make_folder(self._folder)
-        self._write_stamp()
+        self._stamp.put(self._stamp.now(), listed=True)
 
     def at_least_recent(self) -> None:
         """Make a pass if the last one was a minute ago and nobody else of this node is at it."""
-        if self._age() > INTERVAL:
+        if self._stamp.age() > INTERVAL:
             with self._locked(wait=False) as locked:
-                if locked and self._age() > INTERVAL:
-                    self._pass(history=self._history_due())
+                if locked and self._stamp.age() > INTERVAL:
+                    self._pass(history=self._stamp.history_due())
 
     @property
     def age(self) -> float | None:
         """Seconds since the node's last pass; None before the first."""
-        age = self._age()
+        age = self._stamp.age()
         return None if age == float("inf") else age
 
     def once(self) -> Passed:
@@ -168,19 +161,17 @@ class Sync:
     # -- one pass
 
     def _pass(self, *, history: bool) -> Passed:
-        began = self._store.file_clock.monotonic()
+        began, away = self._stamp.now(), self._stamp.away()
         passed = Passed()
         queues = self.queues()
         self._node.pausing.refresh(queues)
         for queue in queues:
             self._pending(queue, passed)
             if history:
-                self._records(queue, passed)
+                self._records(queue, passed, away)
         if history:
             passed.removed += self._node.cells.forget_old()
-            self._listed = began
-        self._synced = began
-        self._write_stamp()
+        self._stamp.put(began, listed=history)
         return passed
 
     def _pending(self, queue: str, passed: Passed) -> None:
@@ -292,15 +283,19 @@ class Sync:
 
     # -- finished records
 
-    def _records(self, queue: str, passed: Passed) -> None:
-        """Fetch the records that are new here; forget those that were pruned or deleted."""
+    def _records(self, queue: str, passed: Passed, away: float) -> None:
+        """Fetch the records that are new here; forget those that were pruned or deleted.
+
+        Those too that were written since `away`: a job may have been retried and have ended again.
+        """
         disk, folders = self._store.disk, self._store.folders(queue)
         for state in ENDS:
-            there = list_records(self._node, queue, state, passed.unreadable).keys()
+            there = list_records(self._node, queue, state, passed.unreadable)
             here = records_of(disk.names(folders.ends[state]) or ())
             fetch = partial(self._record, queue, state, passed)
-            passed.records += sum(self._node.each(fetch, sorted(there - here)))
-            passed.removed += sum(self._node.each(fetch, sorted(here - there)))
+            new = {name for name in there if name not in here or there[name].modified >= away}
+            passed.records += sum(self._node.each(fetch, sorted(new)))
+            passed.removed += sum(self._node.each(fetch, sorted(here - there.keys())))
         self._node.troubles.note(queue, passed.unreadable, records=True)
 
     def _record(self, queue: str, state: State, passed: Passed, name: str) -> bool:
@@ -316,29 +311,6 @@ class Sync:
             return False
         self._node.mirror.keep_record(row)
         return True
-
-    # -- when
-
-    def _history_due(self) -> bool:
-        return self._store.file_clock.monotonic() - self._listed > HISTORY
-
-    def _age(self) -> float:
-        """Seconds since the last pass of this node, by the clock that no one sets."""
-        now = self._store.file_clock.monotonic()
-        if now - self._synced > INTERVAL:
-            self._read_stamp()
-        return now - self._synced
-
-    def _read_stamp(self) -> None:
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            facts = json.loads(self._store.disk.read(f"{self._folder}/last.json") or b"{}")
-            if facts["boot"] == self._store.this_boot:
-                self._synced = max(self._synced, float(facts["synced"]))
-                self._listed = max(self._listed, float(facts["listed"]))
-
-    def _write_stamp(self) -> None:
-        facts = {"boot": self._store.this_boot, "synced": self._synced, "listed": self._listed}
-        self._store.put_hint(f"{self._folder}/last.json", json.dumps(facts).encode())
 
     @contextlib.contextmanager
     def _locked(self, *, wait: bool) -> Iterator[bool]:

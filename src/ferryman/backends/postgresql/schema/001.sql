@@ -43,7 +43,7 @@ CREATE TABLE jobs (
     stored_checkpoint text COLLATE "C"
 ) WITH (
     -- Room for heartbeats to stay on their page, so that they touch no index.
-    fillfactor = 85,
+    fillfactor = 70,
     -- Each job leaves two dead rows behind; a queue lives from their early removal.
     autovacuum_vacuum_scale_factor = 0.01,
     autovacuum_vacuum_threshold = 2000,

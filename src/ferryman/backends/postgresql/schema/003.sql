@@ -165,6 +165,7 @@ LANGUAGE plpgsql
 SET search_path = {schema}, pg_temp
 SET enable_seqscan = off
 SET enable_bitmapscan = off
+SET enable_nestloop = off
 SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
@@ -172,6 +173,8 @@ DECLARE
     moment double precision := coalesce(given_now, extract(epoch FROM clock_timestamp()));
     listed CONSTANT text[] := string_to_array(ids, E'\n');
     numbers CONSTANT bigint[] := string_to_array(fences, E'\n');
+    -- Most claims are their jobs' first: then none has to look for its own.
+    common CONSTANT bigint := CASE WHEN numbers[1] = ALL (numbers) THEN numbers[1] END;
 BEGIN
     RETURN QUERY
     WITH done AS (
@@ -179,7 +182,7 @@ BEGIN
         -- they lie: whoever takes several takes them by their ids.
         DELETE FROM jobs
         WHERE id = ANY (listed)
-            AND fence = numbers[array_position(listed, id)]
+            AND fence = coalesce(common, numbers[array_position(listed, id)])
             -- Spelt so that the index of claims is of no use: it leads to all that ever were, too.
             AND worker || '' = ack.worker
             AND state || '' = 'processing'
@@ -196,8 +199,10 @@ BEGIN
             seq, priority, version, ready_at, created_at, started_at, moment, deadline, timeout,
             percent, fence, generation, given_back, turn, attempts, max_attempts, false, 'completed',
             id, queue, task, worker, fence || ':' || worker || ':ack', key, backoff, correlation_id,
-            meta, note, error, body, results[array_position(listed, id)], stored_checkpoint, tenant
+            meta, note, error, body, given.result, stored_checkpoint, tenant
         FROM done
+        LEFT JOIN unnest(CASE WHEN results IS NOT NULL THEN listed END, results)
+            AS given (id, result) USING (id)
         RETURNING id
     )
     SELECT id FROM unnest(listed) AS id
