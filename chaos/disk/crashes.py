@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from chaos.disk.course import Allowed, Course, Views, seen
@@ -17,7 +18,8 @@ from ferryman.backends.files.disk import LocalDisk
 from ferryman.testing import FakeClock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from chaos.disk.opening import Build
     from chaos.disk.scenes import Scene
@@ -47,7 +49,7 @@ def enumerate_crashes(
     crashes = Crashes(scene.name, points)
     for point in range(0, len(points) + 1, every):
         what = points[point] if point < len(points) else "before its answer"
-        run = _Run(scene, course, points[: point + 1], point, fresh, build)
+        run = _Run(scene, course, build, partial(_died, scene, points, point, fresh, build))
         crashes.findings += (f"{scene.name}, died at {point} ({what}): {f}" for f in run.findings())
     return crashes
 
@@ -67,6 +69,23 @@ def _points(scene: Scene, fresh: bool, build: Build) -> list[str]:
     raise RuntimeError(f"{scene.name}: no two of {_TRIES} plays made the same calls")
 
 
+@contextmanager
+def _died(
+    scene: Scene, points: list[str], point: int, fresh: bool, build: Build
+) -> Iterator[tuple[str, _Played]]:
+    """A folder in which it died at a point by these calls; a slow machine may make others."""
+    planned = _calls(points[: point + 1])
+    for _ in range(_TRIES):
+        with folder() as root:
+            played = _play(scene, root, point, fresh, build)
+            # What a dead process still tried is of no interest.
+            if _calls(played.disk.seen[: point + 1]) == planned:
+                yield root, played
+                return
+            played.leave()
+    raise RuntimeError(f"{scene.name}: never came to point {point} by the planned way")
+
+
 class _Run:
     """One death, on two equal folders: one where the act is repeated, one where it is not."""
 
@@ -74,17 +93,13 @@ class _Run:
         self,
         scene: Scene,
         course: Course,
-        points: list[str],
-        point: int,
-        fresh: bool,
         build: Build,
+        died: Callable[[], AbstractContextManager[tuple[str, _Played]]],
     ) -> None:
         self._scene = scene
         self._course = course
-        self._calls = _calls(points)
-        self._point = point
-        self._fresh = fresh
         self._build = build
+        self._died = died
         self._last = len(scene.before)
 
     def findings(self) -> Iterator[str]:
@@ -93,19 +108,6 @@ class _Run:
             yield from gathered(self._repeating(root, died.stage, found))
         with self._died() as (root, died):
             yield from (f"abandoned: {text}" for text in gathered(self._ending(root, died, found)))
-
-    @contextmanager
-    def _died(self) -> Iterator[tuple[str, _Played]]:
-        """Both folders of a death must be equal: a machine that paused on the way made others."""
-        for _ in range(_TRIES):
-            with folder() as root:
-                played = _play(self._scene, root, self._point, self._fresh, self._build)
-                # What a dead process still tried is of no interest.
-                if _calls(played.disk.seen[: self._point + 1]) == self._calls:
-                    yield root, played
-                    return
-                played.leave()
-        raise RuntimeError(f"{self._scene.name}: never came to point {self._point} by its way")
 
     def _ending(self, root: str, died: _Played, found: Views) -> Iterator[str]:
         """Whoever was there before sees what follows; else one that comes for it."""

@@ -10,6 +10,7 @@ from ferryman.backends.s3.bucket import Bucket
 from ferryman.backends.s3.home import Home
 from ferryman.backends.s3.location import Location
 from ferryman.backends.s3.patience import Patience
+from ferryman.backends.s3.strict import StrictBackend
 from ferryman.ids import new_id
 from ferryman.testing.clock import FakeClock
 from tests.s3.nodes import node
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from ferryman.backends.s3.strict import StrictBackend
+    from ferryman.backends.files.disk import LocalDisk
     from tests.servers.shared import Server
 
 # A silent server costs a fraction of a second instead of eight.
@@ -128,3 +129,24 @@ def join(
     yield join_as
     for store in opened:
         store.close()
+
+
+@pytest.fixture
+def calls(clock: FakeClock) -> SimulatedCalls:
+    """A bucket in memory, whose server has the injected clock."""
+    return SimulatedCalls(clock)
+
+
+@pytest.fixture
+def open_node(
+    tmp_path: Path, clock: FakeClock, calls: SimulatedCalls
+) -> Callable[..., StrictBackend]:
+    """Opens nodes by name, all on that bucket."""
+
+    def opened(
+        name: str, disk: LocalDisk | None = None, kind: type[Bucket] = Bucket
+    ) -> StrictBackend:
+        location = Location(BUCKET, "prefix", tmp_path / name)
+        return StrictBackend(location, kind(BUCKET, calls=calls, clock=clock), clock, disk)
+
+    return opened

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from chaos.disk.mortal import Died, MortalDisk
@@ -13,6 +14,7 @@ from ferryman.backends.s3.location import Consistency, Location
 from ferryman.backends.s3.relaxed import RelaxedBackend
 from ferryman.backends.s3.strict import StrictBackend
 from ferryman.clock import SystemClock
+from ferryman.job import JobError
 from ferryman.lifecycle import Verdict
 from ferryman.message import Message
 from ferryman.queue.settlement import Settlement
@@ -123,3 +125,28 @@ def poll(store: Backend, worker: str = "w", limit: int = 10, lease: float = LEAS
 
 def ack(store: Backend, job: Job) -> bool:
     return store.settle([Settlement.of(job, Verdict.ACK)])[0].applied
+
+
+def fail(store: Backend) -> None:
+    """Claim the one job that waits, and let it fail for good."""
+    [job] = poll(store)
+    error = JobError(1, 0.0, "w", "ValueError", "boom")
+    assert store.settle([Settlement.of(job, Verdict.FAIL, error=error)])[0].applied
+
+
+class HookedBucket(Bucket):
+    """Lets something else happen just before one of its requests: `before` has kind and key."""
+
+    before: tuple[str, str] | None = None
+    happens: Callable[[], object] | None = None
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        return partial(self._hooked, name, found) if name in REQUESTS else found
+
+    def _hooked(self, kind: str, request: Callable[..., Any], key: str, *args: Any) -> Any:
+        happens = self.happens
+        if happens is not None and self.before == (kind, key):
+            self.happens = None
+            happens()
+        return request(key, *args)

@@ -8,24 +8,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ferryman.backends.files.disk import LocalDisk
-from ferryman.backends.s3.bucket import Bucket
-from ferryman.backends.s3.location import Location
 from ferryman.backends.s3.stamp import TOMBSTONE
-from ferryman.backends.s3.strict import StrictBackend
 from ferryman.errors import OutcomeUnknown
 from ferryman.filter import Filter
-from ferryman.job import JobError
 from ferryman.lifecycle import Verdict
 from ferryman.message import Message
 from ferryman.queue.settlement import Settlement
-from ferryman.testing.clock import FakeClock
-from tests.s3.nodes import ack, poll, push
-from tests.s3.simulated import SimulatedCalls
-from tests.servers.kinds import BUCKET
+from tests.s3.nodes import ack, fail, poll, push
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
+    from ferryman.backends.s3.strict import StrictBackend
+    from ferryman.testing.clock import FakeClock
+    from tests.s3.simulated import SimulatedCalls
 
 HOUR = 3_600.0
 DAY = 86_400.0
@@ -45,33 +41,6 @@ class FullDisk(LocalDisk):
         if self.full:
             raise OSError(errno.ENOSPC, "No space left on device", path)
         super().rename(path, new, at=at)
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-def calls(clock: FakeClock) -> SimulatedCalls:
-    return SimulatedCalls(clock)
-
-
-@pytest.fixture
-def open_node(
-    tmp_path: Path, clock: FakeClock, calls: SimulatedCalls
-) -> Callable[..., StrictBackend]:
-    def opened(name: str, disk: LocalDisk | None = None) -> StrictBackend:
-        location = Location(BUCKET, "prefix", tmp_path / name)
-        return StrictBackend(location, Bucket(BUCKET, calls=calls, clock=clock), clock, disk)
-
-    return opened
-
-
-def fail(store: StrictBackend) -> None:
-    [job] = poll(store)
-    error = JobError(1, 0.0, "w", "ValueError", "boom")
-    assert store.settle([Settlement.of(job, Verdict.FAIL, error=error)])[0].applied
 
 
 @pytest.mark.parametrize("away", [0.0, TOMBSTONE + 1], ids=["a moment", "longer than a tombstone"])
@@ -129,7 +98,7 @@ def test_a_full_local_disk_never_says_that_nothing_was_pushed(
     open_node: Callable[..., StrictBackend],
 ) -> None:
     disk = FullDisk(durable=False)
-    one, two = open_node("one", disk), open_node("two")
+    one, two = open_node("one", disk=disk), open_node("two")
     push(one, "first")
     disk.full = True
     with pytest.raises(OutcomeUnknown):
@@ -143,7 +112,7 @@ def test_a_full_local_disk_never_says_that_nothing_ended(
     open_node: Callable[..., StrictBackend],
 ) -> None:
     disk = FullDisk(durable=False)
-    one = open_node("one", disk)
+    one = open_node("one", disk=disk)
     one.push([Message.of("mail", "send", id=job_id) for job_id in ("a", "b")])
     jobs = poll(one)
     disk.full = True

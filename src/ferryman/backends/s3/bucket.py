@@ -58,6 +58,8 @@ class Bucket:
         self._tally = Tally() if calls is None else calls.tally
         self._client = Client(self._patience, endpoint=endpoint, region=region)
         self._calls = calls or Calls(name, self._client, self._clock, self._tally)
+        self.written = 0
+        """Grows with every change that was answered."""
 
     @classmethod
     def at(cls, location: Location, *, clock: Clock | None = None) -> Bucket:
@@ -117,6 +119,7 @@ class Bucket:
             except DRIVER_ERRORS as error:
                 last, trouble = error, trouble_of(error)
             else:
+                self.written += 1
                 return True
             if trouble in _FINAL:
                 break
@@ -185,7 +188,9 @@ class Bucket:
         tries, last, unsure = Tries(self._patience), None, False
         for _ in tries:
             try:
-                return self._calls.put(key, body, condition)
+                etag = self._calls.put(key, body, condition)
+                self.written += 1
+                return etag
             except DRIVER_ERRORS as error:
                 last, trouble = error, trouble_of(error)
             if trouble in _FINAL:
@@ -194,6 +199,7 @@ class Bucket:
             if trouble in (Trouble.LOST, Trouble.UNKNOWN):
                 found = self._look(key, tries, unsure)
                 if found is not None and found.body == body:
+                    self.written += 1
                     return found.etag
                 # The condition still holds: repeating is safe, even if the first try is on its way.
                 # A refused creation is not repeated: what barred it may be gone as finished.

@@ -11,6 +11,7 @@ from ferryman.backends.files.layout import ENDS
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.reading import read_record
 from ferryman.backends.s3 import sight
+from ferryman.backends.s3.hold import Hold
 from ferryman.message import RUN
 
 if TYPE_CHECKING:
@@ -53,13 +54,21 @@ def _prune(node: Node, row: Row) -> bool:
             node.mirror.keep_record(there)
         return False
     gone = found is not None and node.bucket.delete(key, found.etag)
-    lease = node.home.lease(row.queue, name)
-    hold = node.bucket.get(lease)
-    if hold is not None and node.bucket.get(node.home.task(row.queue, name)) is None:
-        # Its tombstone would tell of the job for as long as no node syncs.
-        node.bucket.delete(lease, hold.etag)
+    if gone:
+        _drop_tombstone(node, row, name)
     node.store.disk.unlink(node.store.folders(row.queue).record(row.state, name))
     return gone
+
+
+def _drop_tombstone(node: Node, row: Row, name: str) -> None:
+    """It would tell of the job for as long as no node syncs; that of a later end must do so."""
+    lease = node.home.lease(row.queue, name)
+    found = node.bucket.get(lease)
+    hold = None if found is None else Hold.read(found)
+    if found is None or hold is None or not hold.over or hold.generation > row.generation:
+        return
+    if node.bucket.get(node.home.task(row.queue, name)) is None:
+        node.bucket.delete(lease, found.etag)
 
 
 def _is(there: Row | None, row: Row) -> bool:

@@ -158,6 +158,14 @@ class Mirror:
             sight.turn = lease.turn
         return sight, True
 
+    def mirrors(self, place: Held) -> bool:
+        """Whether a locked folder shows a job of the bucket, be it torn; people's do not."""
+        past = self._store.disk.read("history.json", place.lock)
+        try:
+            return past is not None and bool(_read_etags(parse(past)))
+        except Unreadable:
+            return False
+
     def indexed(self, sight: Sight) -> bool:
         """Whether a leased job is found by those who look for leases."""
         return self._store.disk.exists(self._index(sight.row, name_of(sight.row.id)))
@@ -176,8 +184,12 @@ class Mirror:
         for state in ENDS:
             self._store.disk.unlink(folders.record(state, name))
         with held(self._store, folders, name) as place:
-            if place is not None:
-                self.drop(place, self.read(place))
+            seen = None if place is None else self.read(place)
+            if place is not None and self._strict and seen is not None and seen.task is None:
+                reason = f"the job {seen.row.id!r} was pushed before this file was taken in"
+                self._node.desk.adoption.set_aside(place, reason)
+            elif place is not None:
+                self.drop(place, seen)
 
     # -- parts
 

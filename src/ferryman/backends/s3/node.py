@@ -23,6 +23,7 @@ from ferryman.backends.s3.pausing import Pausing
 from ferryman.backends.s3.shared_clock import SharedClock
 from ferryman.backends.s3.sync import Sync
 from ferryman.backends.s3.troubles import Troubles
+from ferryman.errors import BackendUnavailable, OutcomeUnknown
 from ferryman.ids import new_id
 
 if TYPE_CHECKING:
@@ -74,18 +75,20 @@ class Node:
     def timed(self) -> Iterator[None]:
         """Around a verb that writes or judges times."""
         with self.store.verb(), self.server_clock.shared():
-            sent = self._writes()
+            written = self.bucket.written
             try:
                 yield
             except OSError:
-                if self._writes() != sent:
-                    # The local tree failed, when the bucket may have been changed already.
+                if self.bucket.written != written:
+                    # The local tree failed, when the bucket was changed already.
                     self.store.commit()
                 raise
-
-    def _writes(self) -> int:
-        counts = self.bucket.requests
-        return counts.get("put", 0) + counts.get("delete", 0)
+            except OutcomeUnknown:
+                raise
+            except BackendUnavailable as error:
+                if self.bucket.written == written:
+                    raise
+                raise OutcomeUnknown(f"after a part of it was written: {error}") from error
 
     @property
     def doubt(self) -> float:

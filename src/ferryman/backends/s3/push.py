@@ -125,10 +125,11 @@ def _enter(node: Node, message: Message, enter_once: Callable[[], Sight | Object
         entered = enter_once()
         if isinstance(entered, Sight):
             return Pushed(message.id, "created")
-        if isinstance(entered, Object):
+        if isinstance(entered, Object) and not message.replace:
             sight = see_task(node, message.queue, name, entered)
         else:
-            sight = see(node, message.queue, name)
+            # Whose writer died may stand beside the record of a job that is over.
+            sight = see(node, message.queue, name, records=message.replace)
         if sight is not None and not sight.gone:
             return _answer(node, message, sight)
         if sight is not None and sight.task is not None:

@@ -16,6 +16,8 @@ HISTORY: Final = 600.0
 """Seconds between two listings of finished records, of which there may be many."""
 _DOUBT: Final = 10.0
 """Seconds by which the server's clock, or the time of an object, may be off."""
+_PASS: Final = 120.0
+"""Seconds that a pass may take: meanwhile tombstones go."""
 _NEVER: Final = float("-inf")
 
 
@@ -55,7 +57,7 @@ class Stamp:
         self._read()
         if self._listed_at is None:
             return _NEVER
-        recent = self._node.bucket.clock().now() - self._listed_at < TOMBSTONE
+        recent = self._node.bucket.clock().now() - self._listed_at < TOMBSTONE - _PASS
         return float("inf") if recent else self._listed_at - _DOUBT
 
     def put(self, moment: tuple[float, float], *, listed: bool) -> None:

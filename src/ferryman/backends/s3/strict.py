@@ -91,6 +91,8 @@ class StrictBackend:
             raise no_database("s3", "push(connection=…)")
         refuse_tenants(self.capabilities.backend, messages)
         with self._node.timed():
+            if limits:
+                self._look_around()
             pushed = push_within(
                 limits,
                 messages,

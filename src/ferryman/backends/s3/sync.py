@@ -225,7 +225,16 @@ class Sync:
         if sight is None:
             self._set_aside(queue, name, passed)
             return
+        self._show(queue, name, sight, passed)
+
+    def _show(self, queue: str, name: str, sight: Sight, passed: Passed) -> None:
         passed.changed += 1
+        if not sight.gone and not sight.row.state.terminal:
+            # A record of an earlier life of the id, which would hide this one, may be known here.
+            folders = self._store.folders(queue)
+            for state in ENDS:
+                if self._store.disk.exists(folders.record(state, name)):
+                    self._record(queue, state, passed, name)
         if sight.owed and sight.at < self._store.now() - GRACE:
             passed.finished += 1
             finish(self._node, sight)
@@ -240,10 +249,13 @@ class Sync:
             if found is None:
                 return
             sight = see_ended(queue, name, found)
+            at = lease.modified if sight is None else sight.at
             if sight is not None and sight.gone:
                 # The id may have begun another life, as a record that was restored.
                 sight = see(self._node, queue, name) or sight
-            at = lease.modified if sight is None else sight.at
+            if sight is not None and sight.task is not None:
+                self._show(queue, name, sight, passed)
+                return  # pushed again since the listing
             if sight is not None:
                 self._node.mirror.keep(sight)
                 passed.changed += 1
@@ -271,8 +283,13 @@ class Sync:
     def _set_aside(self, queue: str, name: str, passed: Passed) -> None:
         """A job that the bucket does not know: neither its task nor its end."""
         with held(self._store, self._store.folders(queue), name) as place:
-            local = None if place is None else self._node.mirror.read(place)
-            if place is None or local is None:
+            if place is None:
+                return
+            local = self._node.mirror.read(place)
+            if local is None:
+                if self._node.mirror.mirrors(place):
+                    # A process died while it wrote this, and the job is over since.
+                    self._node.mirror.drop(place, None)
                 return
             reason = (
                 f"the job {local.row.id!r} is no longer in the bucket: it was deleted while this "

@@ -1,0 +1,202 @@
+"""An id may live several times, and several machines may know several of its lives."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferryman.backends.s3 import entry
+from ferryman.errors import BackendUnavailable, OutcomeUnknown
+from ferryman.filter import Filter
+from ferryman.job import State
+from ferryman.message import Message
+from ferryman.queue.capacity import Limit
+from ferryman.queue.heartbeat import Beat
+from tests.s3.nodes import LEASE, HookedBucket, ack, fail, poll, push
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ferryman.backends.s3.strict import StrictBackend
+    from ferryman.testing.clock import FakeClock
+    from tests.s3.simulated import SimulatedCalls
+
+HOUR = 3_600.0
+DAY = 86_400.0
+TASK = "prefix/mail/pending/job/task.json"
+HOLD = "prefix/mail/pending/job/lease.json"
+
+
+class Killed(BaseException):
+    """The process is dead."""
+
+
+def states(store: StrictBackend) -> list[State]:
+    return [job.state for job in store.list(Filter()).jobs]
+
+
+def an_hour_later(store: StrictBackend, clock: FakeClock) -> None:
+    """The machine's own clock, which no test can move, says that its passes are due."""
+    clock.advance(HOUR)
+    stamp = store._node.sync._stamp
+    stamp._synced = stamp._listed = float("-inf")
+    store._node.store.disk.unlink(stamp._path)
+
+
+def test_a_prune_by_an_old_tree_leaves_the_tombstone_of_a_later_end(
+    open_node: Callable[..., StrictBackend], clock: FakeClock
+) -> None:
+    one, two, three = open_node("one"), open_node("two"), open_node("three")
+    push(one)
+    fail(one)
+    clock.advance(2 * DAY)
+    for node in (one, two, three):
+        node.sync()
+    two.retry(["job"])
+    three.sync()
+    [job] = poll(two)
+    assert ack(two, job)
+    assert one.prune(older_than=DAY) == 0
+    assert poll(three) == [], "it has ended"
+    assert two.get("job").state is State.COMPLETED  # type: ignore[union-attr]
+
+
+def test_a_tombstone_is_as_old_as_its_delete_although_the_id_lives_again(
+    open_node: Callable[..., StrictBackend], calls: SimulatedCalls
+) -> None:
+    one, two, three = open_node("one", kind=HookedBucket), open_node("two"), open_node("three")
+    push(two)
+    three.sync()
+    two.delete(["job"])
+    bucket = one._node.bucket
+    assert isinstance(bucket, HookedBucket)
+    bucket.before = ("get", HOLD)
+    bucket.happens = lambda: two.push([Message.of("mail", "send", "anew", id="job")])
+    one.sync()
+    assert HOLD in calls.objects
+    ran = [job.payload for node in (three, two) for job in poll(node)]
+    assert ran == ["anew"], "what was deleted does not run, and nothing runs twice"
+
+
+@pytest.mark.parametrize("how", ["delete", "prune"])
+def test_a_record_that_is_gone_hides_no_new_life_of_its_id(
+    open_node: Callable[..., StrictBackend], clock: FakeClock, how: str
+) -> None:
+    one, two = open_node("one"), open_node("two")
+    push(one)
+    [job] = poll(one)
+    ack(one, job)
+    clock.advance(2 * DAY)
+    one.sync()
+    two.sync()
+    if how == "delete":
+        two.delete(["job"])
+    else:
+        assert two.prune(older_than=DAY) == 1
+    assert push(two) == "created"
+    one._node.sync._pass(history=False)
+    assert states(one) == [State.PENDING]
+    assert [job.id for job in poll(one)] == ["job"]
+
+
+def test_a_machine_that_only_pushes_learns_that_a_full_queue_was_worked_off(
+    open_node: Callable[..., StrictBackend], clock: FakeClock
+) -> None:
+    one, two = open_node("one"), open_node("two")
+
+    def pushed(job_id: str) -> str:
+        message = Message.of("mail", "send", id=job_id)
+        return one.push([message], limits={"mail": Limit(2)})[0].status
+
+    assert [pushed(job_id) for job_id in "abc"] == ["created", "created", "full"]
+    two.sync()
+    assert all(ack(two, job) for job in poll(two))
+    an_hour_later(one, clock)
+    assert pushed("d") == "created"
+
+
+def test_a_task_whose_pusher_died_beside_a_record_is_not_brought_to_life(
+    open_node: Callable[..., StrictBackend], clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, dead = open_node("one"), open_node("two"), open_node("dead")
+    push(one)
+    [job] = poll(one)
+    ack(one, job)
+    clock.advance(HOUR)
+    one.sync()
+
+    def die(*_: object) -> bool:
+        raise Killed
+
+    with monkeypatch.context() as dying:
+        dying.setattr(entry, "recorded", die)
+        with pytest.raises(Killed):
+            push(dead)
+    [answer] = two.push([Message.of("mail", "send", "other", id="job", replace=True)])
+    assert answer.status == "conflict"
+    assert poll(two) == []
+
+
+def test_an_outage_after_the_job_was_written_does_not_say_that_nothing_was(
+    open_node: Callable[..., StrictBackend], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = open_node("one"), open_node("two")
+
+    def cut(*_: object) -> bool:
+        raise BackendUnavailable("the line is cut")
+
+    with monkeypatch.context() as cutting:
+        cutting.setattr(entry, "recorded", cut)
+        with pytest.raises(OutcomeUnknown, match="cut"):
+            push(one)
+    assert two.get("job") is not None
+    assert push(one) == "existing"
+
+
+def test_a_file_that_people_dropped_is_set_aside_by_a_push_of_its_id(
+    open_node: Callable[..., StrictBackend], tmp_path: Path
+) -> None:
+    one = open_node("one")
+    push(one, "first")
+    dropped = tmp_path / "one" / "mail" / "pending" / "job"
+    dropped.mkdir()
+    (dropped / "task.json").write_text('{"task": "send", "payload": "by hand"}')
+    os.utime(dropped / "task.json", (1e9, 1e9))
+    assert push(one) == "created"
+    [file] = (tmp_path / "one" / "mail" / "quarantine").glob("*.json")
+    assert "by hand" in file.read_text()
+    assert one.get("job").payload != "by hand"  # type: ignore[union-attr]
+
+
+def test_what_a_dead_process_left_torn_of_a_deleted_job_goes(
+    open_node: Callable[..., StrictBackend],
+    clock: FakeClock,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, two = open_node("one"), open_node("two")
+    push(one)
+    [job] = poll(one)
+    put_in = one._node.store.put_in
+
+    def torn(place: object, file: str, *content: object, **options: object) -> None:
+        if file == "history.json":
+            raise Killed
+        put_in(place, file, *content, **options)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as dying:
+        dying.setattr(one._node.store, "put_in", torn)
+        with pytest.raises(Killed):
+            one.heartbeat("w", [Beat("job", job.fence)], lease=LEASE)
+    two.sync()
+    clock.advance(2 * LEASE)
+    two.reap()
+    two.delete(["job"])
+    clock.advance(HOUR)
+    two.sync()
+    one = open_node("one")
+    one.sync()
+    assert (states(one), one.depth("mail", 9)) == ([], 0)
