@@ -200,3 +200,28 @@ def test_what_a_dead_process_left_torn_of_a_deleted_job_goes(
     one = open_node("one")
     one.sync()
     assert (states(one), one.depth("mail", 9)) == ([], 0)
+
+
+def test_a_queue_with_a_long_name_has_it_on_every_machine(
+    open_node: Callable[..., StrictBackend],
+) -> None:
+    one, two = open_node("one"), open_node("two")
+    message = Message.of("ü" * 150, "send", id="job")
+    one.push([message])
+    two.sync()
+    assert list(two.snapshot().queues) == [message.queue]
+    assert two.get("job").queue == message.queue  # type: ignore[union-attr]
+    assert two.push([message])[0].status == "existing"
+
+
+def test_a_replacement_does_not_take_the_place_of_an_end_that_this_machine_did_not_know(
+    open_node: Callable[..., StrictBackend],
+) -> None:
+    one, two = open_node("one"), open_node("two")
+    one.push([Message.of("other", "send", "first", id="job")])
+    [job] = one.poll("w", {"other": 1}, lease=LEASE)
+    assert ack(one, job)
+    assert push(two) == "created"
+    [answer] = two.push([Message.of("other", "send", "anew", id="job", replace=True)])
+    assert answer.status == "conflict"
+    assert [job.id for job in poll(two)] == ["job"]

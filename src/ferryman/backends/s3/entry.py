@@ -36,7 +36,7 @@ def enter_text(node: Node, queue: str, name: str, body: bytes) -> Sight | Object
 def _enter(node: Node, row: Row, body: bytes, *, keep: bool = True) -> Sight | Object | None:
     name = name_of(row.id)
     key = node.home.task(row.queue, name)
-    node.register(row.queue)
+    node.registry.register(row.queue)
     try:
         written = node.bucket.put_new(key, body)
     except Overtaken as overtaken:

@@ -20,11 +20,11 @@ from ferryman.backends.s3.home import Home
 from ferryman.backends.s3.mark import Mark
 from ferryman.backends.s3.mirror import Mirror
 from ferryman.backends.s3.pausing import Pausing
+from ferryman.backends.s3.registry import Registry
 from ferryman.backends.s3.shared_clock import SharedClock
 from ferryman.backends.s3.sync import Sync
 from ferryman.backends.s3.troubles import Troubles
 from ferryman.errors import BackendUnavailable, OutcomeUnknown
-from ferryman.ids import new_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -59,6 +59,7 @@ class Node:
         self.desk = desk
         self.store = desk.store
         self.mark = Mark(self)
+        self.registry = Registry(self)
         self.cells = Cells(self)
         self.doubts = Doubts(self.store)
         self.mirror = Mirror(self)
@@ -68,7 +69,6 @@ class Node:
         self.server_clock = SharedClock(self.store, bucket.clock())
         self.claims: dict[str, Sight] = {}
         self.short: set[str] = set()
-        self._registered: set[str] = set()
         self._pools: tuple[int, ThreadPoolExecutor, ThreadPoolExecutor] | None = None
 
     @contextmanager
@@ -103,19 +103,6 @@ class Node:
         """Let a job that is to wait from now on not be ready too early."""
         if row.ready_at > now:
             row.ready_at = whole(row.ready_at + self.doubt)
-
-    def register(self, queue: str) -> None:
-        """Let other nodes know that there is such a queue, before anything else tells of it.
-
-        Asks the bucket: a local folder proves nothing, as people make them too.
-        """
-        if queue in self._registered:
-            return
-        self.mark.make()
-        key = self.home.queue(queue)
-        if self.bucket.get(key) is None:
-            self.bucket.put(key, new_id().encode())
-        self._registered.add(queue)
 
     def each(self, act: Callable[[T], U], items: Iterable[T]) -> Sequence[U]:
         """Do one thing for many jobs at once; all are done before the first error is raised."""

@@ -38,7 +38,7 @@ class Pausing:
 
     def pause(self, queue: str) -> None:
         """Stop claims: here at once, elsewhere within two seconds."""
-        self._node.register(queue)
+        self._node.registry.register(queue)
         body = f'{{\n  "paused": true,\n  "nonce": "{new_id()}"\n}}\n'.encode()
         self._node.bucket.put(self._node.home.paused(queue), body)
         local.pause_queue(self._node.store, queue)

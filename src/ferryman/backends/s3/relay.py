@@ -22,7 +22,6 @@ from ferryman.backends.s3.listing import fits, list_pending
 from ferryman.backends.s3.records import Records
 from ferryman.backends.s3.sight import Sight
 from ferryman.backends.s3.sync import Passed
-from ferryman.ids import new_id
 from ferryman.job import State
 
 if TYPE_CHECKING:
@@ -60,10 +59,7 @@ class Relay:
             self.forgotten.send(queue, name)
             passed.removed += 1
         self.records.send_all_superseded()
-        marks = {entry.key for entry in self._bucket.list(self._home.queues)}
-        for queue in self._store.queues():
-            if self._home.queue(queue) not in marks:
-                self._bucket.put(self._home.queue(queue), new_id().encode())
+        self._node.registry.register_all(self._store.queues())
         for queue in self._node.sync.queues():
             self.queue(queue, passed)
         return passed

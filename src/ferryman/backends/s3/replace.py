@@ -33,6 +33,8 @@ def replace(node: Node, seen: Sight, message: Message) -> bool:
             node.put_off(row, now)
         row.start_anew()
         if message.queue != row.queue:
+            if _lives(node, message.queue, name_of(row.id)):
+                return False  # two machines have pushed it into two queues
             written = _replace_elsewhere(node, sight, row, message.queue)
         else:
             row.revision += 1
@@ -43,6 +45,11 @@ def replace(node: Node, seen: Sight, message: Message) -> bool:
             return True
         sight = see(node, seen.row.queue, name_of(seen.row.id))
     return False
+
+
+def _lives(node: Node, queue: str, name: str) -> bool:
+    there = see(node, queue, name, records=True)
+    return there is not None and not there.gone
 
 
 def _replace_elsewhere(node: Node, sight: Sight, row: Row, queue: str) -> Sight | None:

@@ -72,7 +72,7 @@ def _restore(node: Node, arrived: tuple[Job, int]) -> Pushed:
 def _keep_record(node: Node, row: Row) -> bool:
     if row.key is not None:
         Key(node, row.queue, row.key).add(row.id, row.created_at)
-    node.register(row.queue)
+    node.registry.register(row.queue)
     key = node.home.record(row.queue, row.state, name_of(row.id))
     made = isinstance(node.bucket.put_new(key, record_text(row)), str)
     if made:

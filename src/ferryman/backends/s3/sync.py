@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files.document import Unreadable
 from ferryman.backends.files.layout import ENDS
-from ferryman.backends.files.names import text_of
 from ferryman.backends.files.place import Place, held
 from ferryman.backends.s3.errors import UnreadableObject
 from ferryman.backends.s3.finish import finish
@@ -111,11 +110,7 @@ class Sync:
 
     def queues(self) -> Sequence[str]:
         """Every queue that the bucket or this node knows."""
-        prefix = self._node.home.queues
-        names = {
-            text_of(entry.key.removeprefix(prefix)) for entry in self._node.bucket.list(prefix)
-        }
-        return sorted(names | set(self._store.queues()))
+        return sorted(self._node.registry.queues() | set(self._store.queues()))
 
     def look(self, queue: str) -> bool:
         """List a queue's jobs if the last look was a while ago; whether anything was new."""
