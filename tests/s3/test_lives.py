@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 HOUR = 3_600.0
 DAY = 86_400.0
-TASK = "prefix/mail/pending/job/task.json"
+RECORD = "prefix/mail/failed/job.json"
 HOLD = "prefix/mail/pending/job/lease.json"
 
 
@@ -100,6 +100,28 @@ def test_a_record_that_is_gone_hides_no_new_life_of_its_id(
     one._node.sync._pass(history=False)
     assert states(one) == [State.PENDING]
     assert [job.id for job in poll(one)] == ["job"]
+
+
+def test_a_retry_that_died_before_the_record_was_gone_leaves_no_second_job(
+    open_node: Callable[..., StrictBackend], calls: SimulatedCalls
+) -> None:
+    one, two = open_node("one", kind=HookedBucket), open_node("two")
+    push(one)
+    fail(one)
+
+    def die() -> None:
+        raise Killed
+
+    bucket = one._node.bucket
+    assert isinstance(bucket, HookedBucket)
+    bucket.before, bucket.happens = ("delete", RECORD), die
+    with pytest.raises(Killed):
+        one.retry(["job"])
+    assert RECORD in calls.objects
+    two.sync()
+    assert RECORD not in calls.objects
+    assert two.snapshot().queues["mail"].states == {State.PENDING: 1}
+    assert [job.generation for job in poll(two)] == [2]
 
 
 def test_a_machine_that_only_pushes_learns_that_a_full_queue_was_worked_off(

@@ -321,6 +321,12 @@ class Sync:
         except Unreadable as error:
             passed.unreadable[key] = str(error)
             return False
+        folders = self._store.folders(queue)
+        living = self._node.mirror.read(Place(folders, name))
+        if living is not None and living.task and living.row.generation > row.generation:
+            # Who retried it died before this was removed.
+            self._node.bucket.delete(key, found.etag)
+            return self._store.disk.unlink(folders.record(state, name))
         self._node.mirror.keep_record(row)
         return True
 
