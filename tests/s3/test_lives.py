@@ -193,6 +193,24 @@ def test_a_file_that_people_dropped_is_set_aside_by_a_push_of_its_id(
     assert one.get("job").payload != "by hand"  # type: ignore[union-attr]
 
 
+def test_a_failed_job_that_people_moved_back_runs_again(
+    open_node: Callable[..., StrictBackend], tmp_path: Path, calls: SimulatedCalls
+) -> None:
+    push(open_node("one"))
+    fail(open_node("one"))
+    queue = tmp_path / "one" / "mail"
+    back = queue / "pending" / "job"
+    back.mkdir()
+    (queue / "failed" / "job.json").rename(back / "task.json")
+    os.utime(back / "task.json", (1e9, 1e9))
+    one, two = open_node("one"), open_node("two")
+    one.sync()
+    assert [job.generation for job in poll(one)] == [2]
+    two.sync()
+    assert RECORD not in calls.objects
+    assert states(two) == [State.PROCESSING]
+
+
 def test_what_a_dead_process_left_torn_of_a_deleted_job_goes(
     open_node: Callable[..., StrictBackend],
     clock: FakeClock,

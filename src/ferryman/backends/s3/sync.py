@@ -200,11 +200,13 @@ class Sync:
         task, lease = tasks.get(name), leases.get(name)
         passed.seen += 1
         try:
-            if task is None and lease is not None:
+            folders = self._store.folders(queue)
+            here = task is not None or self._store.disk.exists(folders.job(name))
+            local = self._node.mirror.read(Place(folders, name)) if here else None
+            by_people = local is not None and local.task is None
+            if task is None and lease is not None and not by_people:
                 self._tombstone(queue, name, lease, passed)
-                return
-            local = self._node.mirror.read(Place(self._store.folders(queue), name))
-            if task is None and (local is None or local.task is None):
+            elif task is None and (local is None or by_people):
                 self._upload(queue, name, passed)
             elif not _same(local, task, lease) or not self._led(local):
                 self._refresh(queue, name, passed)
