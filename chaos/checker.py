@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from chaos.evidence import Evidence
-    from chaos.records import Started
+    from chaos.records import Ended, Started
     from ferryman import Job
 
 _EDGES: Final = {"handover": HANDED, "parent": PUSHED, "parent_async": PUSHED}
@@ -115,10 +115,25 @@ def receipts(evidence: Evidence, job_id: str) -> Mapping[int, set[tuple[int, str
     """By generation the ends that the store said were applied: fence, state and node."""
     ends: defaultdict[int, set[tuple[int, str, str]]] = defaultdict(set)
     for end in evidence.ended.get(job_id, ()):
-        if end.state in TERMINAL:
+        if end.state in TERMINAL and not _is_echo(evidence, end):
             # The same settlement sent twice is answered twice, and ends the job once.
             ends[end.generation].add((end.fence, end.state, end.node))
     return ends
+
+
+def _is_echo(evidence: Evidence, end: Ended) -> bool:
+    """Whether a nack was sent again, and was told how an operator has ended the waiting job since.
+
+    The job's only end is the operator's then: it was over when that act was answered.
+    """
+    job = evidence.jobs.get(end.id)
+    if end.delay is None or job is None or job.finished_at is None:
+        return False
+    return (end.state, end.generation) == (State.CANCELLED, job.generation) and any(
+        (act.id, act.verb, act.state) == (job.id, "cancel", State.CANCELLED)
+        and job.finished_at <= act.at
+        for act in evidence.acted
+    )
 
 
 def children(parent: Job, generation: int) -> list[str]:

@@ -37,6 +37,9 @@ def test_children_of_a_generation_that_was_retried_since_are_still_expected() ->
     assert len(list(lost(evidence(WELL, parent)))) == 2
 
 
+CANCEL = Acted(0, "cancel", "a", "cancelled", NOW + 0.5)
+
+
 @pytest.mark.parametrize(
     ("records", "job"),
     [
@@ -44,6 +47,7 @@ def test_children_of_a_generation_that_was_retried_since_are_still_expected() ->
         ([ended(1, "failed"), ended(1)], a_job()),
         ([ended(1), Reaped("a", "failed")], a_job()),
         ([ended(1), Acted(0, "cancel", "a", "cancelled", NOW)], a_job()),
+        ([ended(1, "cancelled", delay=0.0), CANCEL], a_job(state=State.CANCELLED)),
         ([ended(1)], a_job(state=State.FAILED)),
         ([ended(1)], a_job(state=State.PENDING)),
         ([], a_job(fence=2, result='{"fence": 1, "generation": 1}')),
@@ -53,6 +57,7 @@ def test_children_of_a_generation_that_was_retried_since_are_still_expected() ->
         "in two states",
         "by a worker and a reaper",
         "by a worker and an operator",
+        "by a nack after an operator",
         "and has another state now",
         "and is pending again",
         "with the result of a claim that was lost",
@@ -70,8 +75,19 @@ def test_a_job_that_ended_twice_is_found(records: list[Record], job: Job) -> Non
         ([Reaped("a", "pending"), ended(2)], a_job(fence=2)),
         ([Acted(0, "cancel", "a", "processing", NOW), ended(1)], a_job()),
         ([Reaped("a", "failed"), ended(2, generation=2)], a_job(fence=2, generation=2)),
+        (
+            [ended(1, "cancelled", delay=0.0), CANCEL],
+            a_job(state=State.CANCELLED, finished_at=CANCEL.at),
+        ),
     ],
-    ids=["the same settle", "a retry", "a reap between", "a cancel asked late", "failed, retried"],
+    ids=[
+        "the same settle",
+        "a retry",
+        "a reap between",
+        "a cancel asked late",
+        "failed, retried",
+        "a nack sent again after a cancel",
+    ],
 )
 def test_what_only_looks_like_ending_twice_is_not(records: list[Record], job: Job) -> None:
     assert list(finished_twice(evidence(records, job))) == []
