@@ -27,6 +27,7 @@ from ferryman.job import State
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ferryman.backends.files.row import Row
     from ferryman.backends.s3.answers import Entry
     from ferryman.backends.s3.node import Node
     from ferryman.backends.s3.sight import Sight
@@ -323,14 +324,20 @@ class Sync:
         except Unreadable as error:
             passed.unreadable[key] = str(error)
             return False
-        folders = self._store.folders(queue)
-        living = self._node.mirror.read(Place(folders, name))
-        if living is not None and living.task and living.row.generation > row.generation:
+        if self._lives_on(row, name):
             # Who retried it died before this was removed.
             self._node.bucket.delete(key, found.etag)
-            return self._store.disk.unlink(folders.record(state, name))
+            return self._store.disk.unlink(self._store.folders(queue).record(state, name))
         self._node.mirror.keep_record(row)
         return True
+
+    def _lives_on(self, row: Row, name: str) -> bool:
+        """Whether a job that was retried waits or runs: as known here, and in the bucket still."""
+        living = self._node.mirror.read(Place(self._store.folders(row.queue), name))
+        if living is None or living.row.generation <= row.generation:
+            return False
+        task = self._node.bucket.get(self._node.home.task(row.queue, name))
+        return task is not None and task.etag == living.task
 
     @contextlib.contextmanager
     def _locked(self, *, wait: bool) -> Iterator[bool]:
