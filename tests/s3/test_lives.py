@@ -124,6 +124,24 @@ def test_a_retry_that_died_before_the_record_was_gone_leaves_no_second_job(
     assert [job.generation for job in poll(two)] == [2]
 
 
+def test_a_key_is_not_given_away_while_its_job_is_being_retried(
+    open_node: Callable[..., StrictBackend],
+) -> None:
+    one, two = open_node("one", kind=HookedBucket), open_node("two")
+    push(one, key="k")
+    fail(one)
+    two.sync()
+    met: list[str] = []
+    bucket = one._node.bucket
+    assert isinstance(bucket, HookedBucket)
+    bucket.before = ("put_new", "prefix/mail/pending/job/task.json")
+    bucket.happens = lambda: met.append(push(two, "rival", key="k"))
+    [acted] = one.retry(["job"])
+    assert (acted.state, met) == (State.PENDING, ["existing"])
+    assert two.get("rival") is None
+    assert [job.generation for job in poll(two)] == [2]
+
+
 def test_a_machine_that_only_pushes_learns_that_a_full_queue_was_worked_off(
     open_node: Callable[..., StrictBackend], clock: FakeClock
 ) -> None:

@@ -104,8 +104,8 @@ class Key:
                 continue
             try:
                 sight = see(self._node, self._queue, name_of(job["id"]))
-                if sight is None:
-                    sight = self._help(ledger, job["id"], now)
+                if self._awaits(ledger, job["id"], sight, now):
+                    sight = self._help(ledger, job["id"])
             except UnreadableObject as unreadable:
                 if unreadable.ended is None:
                     continue  # nobody runs it; should it be corrected, it has its key again
@@ -116,11 +116,21 @@ class Key:
             job["finished"] = sight.row.state.terminal
             yield sight
 
-    def _help(self, ledger: Ledger, job_id: str, now: float) -> Sight | None:
+    def _awaits(self, ledger: Ledger, job_id: str, sight: Sight | None, now: float) -> bool:
+        """Whether a job was announced and has not entered: a new one, or one that is retried."""
         intent = ledger.intent
         if intent is None or intent["id"] != job_id or intent["at"] < now - INTENT:
-            return None
-        enter_text(self._node, self._queue, name_of(job_id), intent["task"].encode())
+            return False
+        if sight is None:
+            return True
+        coming = row_of_task(parse(intent["task"].encode()), self._queue, name_of(job_id))
+        over = sight.row.state.terminal and not sight.gone
+        return over and coming.generation > sight.row.generation
+
+    def _help(self, ledger: Ledger, job_id: str) -> Sight | None:
+        if ledger.intent is not None:
+            text = ledger.intent["task"].encode()
+            enter_text(self._node, self._queue, name_of(job_id), text)
         return see(self._node, self._queue, name_of(job_id))
 
     def _announce(self, ledger: Ledger, job_id: str, created_at: float, task: bytes | None) -> bool:
