@@ -14,7 +14,7 @@ from ferryman.filter import Filter
 from ferryman.lifecycle import Verdict
 from ferryman.message import Message
 from ferryman.queue.settlement import Settlement
-from tests.s3.nodes import ack, fail, poll, push
+from tests.s3.nodes import HookedBucket, ack, fail, poll, push
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,6 +92,31 @@ def test_a_record_that_was_written_again_while_a_machine_was_away_is_shown_as_it
     asked = calls.tally.counts()["get"]
     one.sync()
     assert calls.tally.counts()["get"] - asked <= 3, "what did not change is not read again"
+
+
+def test_a_tombstone_that_goes_during_a_pass_is_not_missed(
+    open_node: Callable[..., StrictBackend], clock: FakeClock
+) -> None:
+    one, two = open_node("one", kind=HookedBucket), open_node("two")
+    push(one)
+    fail(one)
+    clock.advance(HOUR)
+    one.sync()
+    two.sync()
+    clock.advance(1)
+    two.retry(["job"])
+    fail(two)
+    clock.advance(TOMBSTONE - 3)
+
+    def goes() -> None:
+        clock.advance(5)
+        two.sync()
+
+    bucket = one._node.bucket
+    assert isinstance(bucket, HookedBucket)
+    bucket.before, bucket.happens = ("list", "prefix/.queues/"), goes
+    one.sync()
+    assert [job.generation for job in one.list(Filter()).jobs] == [2]
 
 
 def test_a_full_local_disk_never_says_that_nothing_was_pushed(

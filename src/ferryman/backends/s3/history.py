@@ -64,8 +64,10 @@ def _drop_tombstone(node: Node, row: Row, name: str) -> None:
     """It would tell of the job for as long as no node syncs; that of a later end must do so."""
     lease = node.home.lease(row.queue, name)
     found = node.bucket.get(lease)
-    hold = None if found is None else Hold.read(found)
-    if found is None or hold is None or not hold.over or hold.generation > row.generation:
+    if found is None:
+        return
+    hold = Hold.read(found)
+    if not hold.over or hold.generation > row.generation:
         return
     if node.bucket.get(node.home.task(row.queue, name)) is None:
         node.bucket.delete(lease, found.etag)

@@ -104,8 +104,10 @@ class Key:
                 continue
             try:
                 sight = see(self._node, self._queue, name_of(job["id"]))
-                if self._awaits(ledger, job["id"], sight, now):
-                    sight = self._help(ledger, job["id"])
+                task = _awaited(ledger, job["id"], sight, now)
+                if task is not None:
+                    enter_text(self._node, self._queue, name_of(job["id"]), task)
+                    sight = see(self._node, self._queue, name_of(job["id"]))
             except UnreadableObject as unreadable:
                 if unreadable.ended is None:
                     continue  # nobody runs it; should it be corrected, it has its key again
@@ -115,23 +117,6 @@ class Key:
                 continue
             job["finished"] = sight.row.state.terminal
             yield sight
-
-    def _awaits(self, ledger: Ledger, job_id: str, sight: Sight | None, now: float) -> bool:
-        """Whether a job was announced and has not entered: a new one, or one that is retried."""
-        intent = ledger.intent
-        if intent is None or intent["id"] != job_id or intent["at"] < now - INTENT:
-            return False
-        if sight is None:
-            return True
-        coming = row_of_task(parse(intent["task"].encode()), self._queue, name_of(job_id))
-        over = sight.row.state.terminal and not sight.gone
-        return over and coming.generation > sight.row.generation
-
-    def _help(self, ledger: Ledger, job_id: str) -> Sight | None:
-        if ledger.intent is not None:
-            text = ledger.intent["task"].encode()
-            enter_text(self._node, self._queue, name_of(job_id), text)
-        return see(self._node, self._queue, name_of(job_id))
 
     def _announce(self, ledger: Ledger, job_id: str, created_at: float, task: bytes | None) -> bool:
         others = [job for job in ledger.jobs if job["id"] != job_id]
@@ -171,6 +156,19 @@ class Key:
                 f"the key {self._key!r} has the name of key {key!r}: choose another key"
             )
         return Ledger(found.etag, jobs, intent)
+
+
+def _awaited(ledger: Ledger, job_id: str, sight: Sight | None, now: float) -> bytes | None:
+    """The task of a job that was announced and has not entered: a new one, or one retried."""
+    intent = ledger.intent
+    if intent is None or intent["id"] != job_id or intent["at"] < now - INTENT:
+        return None
+    task: bytes = intent["task"].encode()
+    if sight is None:
+        return task
+    coming = row_of_task(parse(task), sight.row.queue, name_of(job_id))
+    retried = sight.row.state.terminal and not sight.gone
+    return task if retried and coming.generation > sight.row.generation else None
 
 
 def _jobs(listed: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -53,7 +53,9 @@ class Registry:
         if key not in self._told:
             found = self._node.bucket.get(key)
             told = "" if found is None else found.body.decode(errors="replace").partition("\n")[0]
-            self._told[key] = told if name_of(told) == name else text_of(name)
+            if name_of(told) != name:
+                return text_of(name)
+            self._told[key] = told
         return self._told[key]
 
     def _write(self, queue: str) -> None:
