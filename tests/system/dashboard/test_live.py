@@ -11,6 +11,8 @@ from fastapi import FastAPI
 from playwright.sync_api import expect
 
 from ferryman import Ferry
+from ferryman.service.api_keys import ApiKeys
+from ferryman.service.roles import Role
 from ferryman.web import asgi
 from ferryman.web.server import Server
 from ferryman.worker.rollup import HISTORY_CELLS, LOOKED, SPAN, STEP, Ended
@@ -157,6 +159,20 @@ def test_a_server_that_goes_away_and_comes_back_is_told_and_survived(
         expect(page.locator("button.live")).to_have_text("live")
         expect(page.locator("[data-trouble]")).to_have_count(0)
         expect(page.locator("tbody tr", has_text="mail").locator(".n-pending")).to_have_text("2")
+
+
+def test_a_session_that_ends_asks_for_a_token_also_when_only_the_stream_notices(
+    ferry: Ferry, look: Look
+) -> None:
+    key, secret = ApiKeys(ferry.backend).create("the robot", Role.VIEWER)
+    with served(ferry) as server:
+        page = look(server.address, secret).page
+        expect(page.locator("button.live")).to_have_text("live")
+        # Nobody answers what the page itself asks.
+        page.route(re.compile(r"/v1/(?!events)"), lambda _: None)
+        ApiKeys(ferry.backend).revoke(key.id)
+        expect(page.get_by_label("Token or key")).to_be_visible()
+        page.unroute_all()
 
 
 def test_a_store_that_goes_away_and_comes_back_is_told_and_survived(

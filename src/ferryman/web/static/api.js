@@ -7,6 +7,9 @@ export const ROOT = new URL("./", document.baseURI).pathname;
 
 export const me = signal(null);
 
+// Nobody is there any more: the page asks for a token.
+export const signedOut = () => me.set({ ...me.value, role: null });
+
 export class Problem extends Error {
   constructor(status, body = {}) {
     super(body.detail || body.title || `HTTP ${status}`);
@@ -56,7 +59,7 @@ async function ask(method, where, body, signal) {
     throw new Problem(0, { detail: "The server does not answer." });
   }
   if (answer.ok) return text ? parse(text) : null;
-  if (answer.status === 401) me.set({ ...me.value, role: null });
+  if (answer.status === 401) signedOut();
   throw new Problem(answer.status, read(text));
 }
 

@@ -1,5 +1,5 @@
 // What keeps the page up to date: one stream of changes, else a look every five seconds.
-import { get, Problem, ROOT } from "./api.js";
+import { get, Problem, ROOT, signedOut } from "./api.js";
 import { parse } from "./exact.js";
 import { useEffect } from "./html.js";
 import { kept, signal, useSignal } from "./signal.js";
@@ -58,7 +58,7 @@ async function follow(signal) {
       await stream(signal, () => (failures = 0));
     } catch (error) {
       if (signal.aborted) return;
-      if (error.status === 401) return lost(error);
+      if (error.status === 401) return signedOut();
     }
     if (signal.aborted) return;
     if (failures) await look(signal);
@@ -73,7 +73,7 @@ async function look(signal) {
     seen(whole, null);
     heard(streaming ? "live" : "polling");
   } catch (error) {
-    if (!signal.aborted) lost(error);
+    if (!signal.aborted && error.status !== 401) lost(error);
   }
 }
 
@@ -149,7 +149,7 @@ function heard(state) {
 export function lost(error) {
   if (quiet()) return;
   if (streaming && !doubt) doubt = setTimeout(lookAgain, AGAIN);
-  const kind = error.status === 401 ? "access" : error.storeAway ? "store" : "server";
+  const kind = error.storeAway ? "store" : "server";
   const since = link.value.trouble?.kind === kind ? link.value.trouble.since : Date.now();
   link.set({ ...link.value, state: "reconnecting", trouble: { kind, since, text: error.message } });
 }

@@ -1,5 +1,5 @@
 // The frame of every page: where one is, how fresh it is, and what is wrong right now.
-import { me, remove } from "../api.js";
+import { me, remove, signedOut } from "../api.js";
 import { html, useEffect, useState } from "../html.js";
 import { GO, help, useKeys } from "../keys.js";
 import { link, overview, paused, useAside } from "../live.js";
@@ -45,7 +45,7 @@ function find(event) {
 
 async function leave() {
   await remove("session").catch(() => null);
-  me.set({ ...me.value, role: null });
+  signedOut();
 }
 
 function promises(capabilities) {
@@ -106,7 +106,6 @@ export function Rail({ open, place }) {
 const WRONG = {
   server: "The server does not answer. What you see may be out of date; this page goes on by itself when it is back.",
   store: "The store cannot be reached. What you see may be out of date; nothing is lost, and this page goes on by itself when it is back.",
-  access: "Your session has ended.",
 };
 
 export function Banner() {
