@@ -135,10 +135,12 @@ def fail(store: Backend) -> None:
 
 
 class HookedBucket(Bucket):
-    """Lets something else happen just before one of its requests: `before` has kind and key."""
+    """Lets something else happen just before, or after, one of its requests, of a kind and key."""
 
     before: tuple[str, str] | None = None
     happens: Callable[[], object] | None = None
+    after: tuple[str, str] | None = None
+    follows: Callable[[], object] | None = None
 
     def __getattribute__(self, name: str) -> Any:
         found = super().__getattribute__(name)
@@ -149,4 +151,9 @@ class HookedBucket(Bucket):
         if happens is not None and self.before == (kind, key):
             self.happens = None
             happens()
-        return request(key, *args)
+        answer = request(key, *args)
+        follows = self.follows
+        if follows is not None and self.after == (kind, key):
+            self.follows = None
+            follows()
+        return answer

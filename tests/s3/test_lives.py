@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ferryman.backends.s3 import entry
+from ferryman.backends.s3.finish import GRACE
 from ferryman.errors import BackendUnavailable, OutcomeUnknown
 from ferryman.filter import Filter
 from ferryman.job import State
 from ferryman.message import Message
 from ferryman.queue.capacity import Limit
 from ferryman.queue.heartbeat import Beat
+from ferryman.testing.waiting import wait_until
 from tests.s3.nodes import LEASE, HookedBucket, ack, fail, poll, push
 
 if TYPE_CHECKING:
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ferryman.backends.s3.strict import StrictBackend
+    from ferryman.queue.answers import Acted
     from ferryman.testing.clock import FakeClock
     from tests.s3.simulated import SimulatedCalls
 
@@ -140,6 +145,102 @@ def test_a_key_is_not_given_away_while_its_job_is_being_retried(
     assert (acted.state, met) == (State.PENDING, ["existing"])
     assert two.get("rival") is None
     assert [job.generation for job in poll(two)] == [2]
+
+
+def test_a_key_is_not_given_away_while_a_deleted_id_is_being_pushed_again(
+    open_node: Callable[..., StrictBackend],
+) -> None:
+    one, two = open_node("one", kind=HookedBucket), open_node("two")
+    push(one, key="k")
+    one.delete(["job"])
+    met: list[str] = []
+    bucket = one._node.bucket
+    assert isinstance(bucket, HookedBucket)
+    bucket.before = ("put_new", "prefix/mail/pending/job/task.json")
+    bucket.happens = lambda: met.append(push(two, "rival", key="k"))
+    one.push([Message.of("mail", "send", "anew", id="job", key="k")])
+    assert met == ["existing"]
+    assert [job.payload for job in poll(two)] == ["anew"]
+
+
+def test_a_deleted_job_does_not_come_back_by_the_key_that_it_had(
+    open_node: Callable[..., StrictBackend],
+) -> None:
+    one, two = open_node("one"), open_node("two")
+    push(one, key="k")
+    one.delete(["job"])
+    assert push(two, "other", key="k") == "created"
+    assert [job.id for job in poll(two)] == ["other"]
+
+
+def test_a_record_that_is_written_late_does_not_outlive_the_delete_of_its_job(
+    open_node: Callable[..., StrictBackend], clock: FakeClock, calls: SimulatedCalls
+) -> None:
+    one, two = open_node("one", kind=HookedBucket), open_node("two")
+    push(one)
+    [job] = poll(one)
+
+    def stall() -> None:
+        clock.advance(GRACE + 1)
+        assert two.delete(["job"])[0].refused is None
+
+    bucket = one._node.bucket
+    assert isinstance(bucket, HookedBucket)
+    bucket.after, bucket.follows = ("put_over", HOLD), stall
+    assert ack(one, job)
+    assert not [key for key in calls.objects if key.startswith("prefix/mail/completed/")]
+    assert one.get("job") is None
+    assert states(one) == []
+
+
+def test_a_delete_waits_for_whoever_has_just_ended_the_job(
+    open_node: Callable[..., StrictBackend], calls: SimulatedCalls
+) -> None:
+    one, two = open_node("one", kind=HookedBucket), open_node("two", kind=HookedBucket)
+    push(one)
+    [job] = poll(one)
+    looks: list[float] = []
+    acted: list[Acted] = []
+    bucket, other = one._node.bucket, two._node.bucket
+    assert isinstance(bucket, HookedBucket)
+    assert isinstance(other, HookedBucket)
+
+    def look() -> None:
+        looks.append(time.monotonic())
+        other.follows = look
+
+    other.after, other.follows = ("get", HOLD), look
+    operator = threading.Thread(target=lambda: acted.extend(two.delete(["job"])))
+
+    def begin() -> None:
+        operator.start()
+        wait_until(lambda: not operator.is_alive() or len(looks) > 5, what="the operator to wait")
+
+    bucket.before, bucket.happens = ("put_new", "prefix/mail/completed/job.json"), begin
+    assert ack(one, job)
+    operator.join()
+    assert acted[0].refused is None
+    assert not [key for key in calls.objects if key.startswith("prefix/mail/completed/")]
+    assert two.get("job") is None
+
+
+def test_a_job_whose_replacement_died_on_its_way_to_another_queue_is_found(
+    open_node: Callable[..., StrictBackend],
+) -> None:
+    one, two = open_node("one", kind=HookedBucket), open_node("two")
+    push(one)
+
+    def die() -> None:
+        raise Killed
+
+    bucket = one._node.bucket
+    assert isinstance(bucket, HookedBucket)
+    bucket.before, bucket.happens = ("put_new", "prefix/post/pending/job/task.json"), die
+    with pytest.raises(Killed):
+        one.push([Message.of("post", "send", "anew", id="job", replace=True)])
+    found = two.get("job")
+    assert found is not None
+    assert (found.queue, found.payload) == ("post", "anew")
 
 
 def test_a_machine_that_only_pushes_learns_that_a_full_queue_was_worked_off(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -10,11 +11,12 @@ from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Place
 from ferryman.backends.s3.entry import enter_text
 from ferryman.backends.s3.errors import UnreadableObject
-from ferryman.backends.s3.finish import finish
+from ferryman.backends.s3.find import find
+from ferryman.backends.s3.finish import GRACE, finish, fresh
 from ferryman.backends.s3.hold import task_object
 from ferryman.backends.s3.keys import Key
 from ferryman.backends.s3.settle import land
-from ferryman.backends.s3.sight import Sight, find, see, without_unreadable
+from ferryman.backends.s3.sight import Sight, see, without_unreadable
 from ferryman.backends.s3.swap import swap, swap_away
 from ferryman.errors import JobNotFound, NotAllowed
 from ferryman.job import WAITING, State
@@ -27,7 +29,11 @@ if TYPE_CHECKING:
     from ferryman.backends.files.row import Row
     from ferryman.backends.s3.node import Node
 
+_OF_ENDED: Final = (Act.RETRY, Act.DELETE)
+"""What is done to jobs that are over."""
 _TRIES: Final = 10
+_PAUSE: Final = 0.1
+"""Seconds between two looks at a job that somebody is about to finish."""
 
 
 def perform(node: Node, verb: Act, ids: Sequence[str]) -> list[Acted]:
@@ -81,10 +87,10 @@ def _try_readable(node: Node, verb: Act, job_id: str, *, in_turn: bool) -> Acted
         return known
     state: State | None = None
     for _ in range(_TRIES):
-        sight = find(node, job_id, records=verb in (Act.RETRY, Act.DELETE))
+        sight = _find(node, verb, job_id)
         if sight is None:
             return Acted(job_id, None, str(JobNotFound(job_id)))
-        if sight.owed:
+        if sight.owed and verb in _OF_ENDED:
             finish(node, sight)
             continue
         state = sight.row.state
@@ -100,9 +106,20 @@ def _try_readable(node: Node, verb: Act, job_id: str, *, in_turn: bool) -> Acted
     return Acted(job_id, state, f"job {job_id!r} keeps changing: try again")
 
 
+def _find(node: Node, verb: Act, job_id: str) -> Sight | None:
+    """The job as it is; before its end is undone, whoever ended it has time to finish that."""
+    until = time.monotonic() + GRACE
+    while True:
+        sight = find(node, job_id, records=verb in _OF_ENDED)
+        unfinished = sight is not None and sight.owed and fresh(node, sight)
+        if verb not in _OF_ENDED or not unfinished or time.monotonic() > until:
+            return sight
+        time.sleep(_PAUSE)
+
+
 def _at_hand(node: Node, verb: Act, job_id: str) -> Acted | None:
     """Act on what this node knows, without a read: the conditional write says if it was right."""
-    if verb in (Act.RETRY, Act.DELETE):
+    if verb in _OF_ENDED:
         return None
     name = name_of(job_id)
     for queue in node.store.queues():

@@ -15,7 +15,7 @@ from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Held
 from ferryman.backends.files.poll import Found
 from ferryman.backends.s3.errors import UnreadableObject
-from ferryman.backends.s3.settle import land
+from ferryman.backends.s3.settle import take_over
 from ferryman.backends.s3.sight import Sight, see
 from ferryman.backends.s3.swap import swap, write
 from ferryman.backends.s3.upload import upload
@@ -103,7 +103,7 @@ class Attempts:
         finally:
             self._store.disk.unlock(place.lock)
         if isinstance(found, Sight) and found.owed:
-            land(self._node, found)
+            take_over(self._node, found)
             return Found.OVER
         return found
 

@@ -2,19 +2,22 @@
 
 The order is the safety: the record stands before the task goes, so that at every moment one of them
 tells that the id is known; the children stand before the record says so.
+
+For a while it is left to whoever ended the job, and who comes late looks whether others have done
+it: else a record could be written after an operator has deleted or retried the job.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files.document import record_text
 from ferryman.backends.files.names import name_of
 from ferryman.backends.s3.errors import UnreadableObject
 from ferryman.backends.s3.moving import move
 from ferryman.backends.s3.push import number, push_readable
-from ferryman.backends.s3.sight import read_record
+from ferryman.backends.s3.sight import read_record, see
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +28,14 @@ if TYPE_CHECKING:
     from ferryman.backends.s3.sight import Sight
     from ferryman.message import Message
 
+GRACE: Final = 10.0
+"""Seconds for which an ended job is left to whoever ended it."""
+
+
+def fresh(node: Node, sight: Sight) -> bool:
+    """Whether the one who ended a job may still be about to finish it."""
+    return sight.at > node.store.now() - GRACE
+
 
 def finish(node: Node, sight: Sight, numbers: Sequence[int] | None = None) -> None:
     """Write the record, hand over the children, take the task away; then show it locally.
@@ -34,6 +45,8 @@ def finish(node: Node, sight: Sight, numbers: Sequence[int] | None = None) -> No
     """
     row = sight.row
     name = name_of(row.id)
+    if _overtaken(node, sight, name):
+        return
     if sight.gone:
         move(node, sight)
     else:
@@ -50,6 +63,22 @@ def finish(node: Node, sight: Sight, numbers: Sequence[int] | None = None) -> No
     if sight.task is not None:
         node.bucket.delete(node.home.task(row.queue, name), sight.task)
     node.mirror.keep(replace(sight, owed=False))
+
+
+def _overtaken(node: Node, sight: Sight, name: str) -> bool:
+    """Whether others have finished it: the task goes last, and after it anything may happen."""
+    if sight.task is None or sight.at > node.store.now() - GRACE / 2:
+        return False
+    queue = sight.row.queue
+    task = node.bucket.get(node.home.task(queue, name))
+    if task is not None and task.etag == sight.task:
+        return False
+    now = see(node, queue, name)
+    if now is None:
+        node.mirror.forget(queue, name)
+    else:
+        node.mirror.keep(now)
+    return True
 
 
 def _hand_over(node: Node, children: Sequence[Message], numbers: Sequence[int] | None) -> None:

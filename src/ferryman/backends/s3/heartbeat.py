@@ -10,8 +10,9 @@ from ferryman.backends.files.moments import whole
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Place
 from ferryman.backends.files.reading import find_in
+from ferryman.backends.s3.find import find
 from ferryman.backends.s3.settle import TRIES, land
-from ferryman.backends.s3.sight import find, see, without_unreadable
+from ferryman.backends.s3.sight import see, without_unreadable
 from ferryman.backends.s3.swap import swap
 from ferryman.errors import BackendUnavailable
 from ferryman.job import State

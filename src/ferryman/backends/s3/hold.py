@@ -75,7 +75,7 @@ class Hold:
         try:
             facts = parse(found.body)
             if facts["state"] == Standing.GONE:
-                facts.setdefault("records", [])
+                facts = {"records": [], "seq": 0} | facts
             hold = cls(
                 Standing(facts["state"]),
                 facts["task_etag"],
@@ -100,6 +100,7 @@ class Hold:
             row_of(facts["record"], "-", "-")
         elif self.standing is Standing.GONE:
             _check_texts(*facts["records"])
+            int(facts["seq"])
             if moved := facts.get("moved"):
                 _check_texts(moved["queue"])
                 row_of(parse(moved["task"].encode()), "-", "-")
@@ -154,9 +155,11 @@ def gone_text(
 ) -> bytes:
     """The version that says: deleted, or moved with its task to another queue.
 
-    It names the records that go along: one that comes later is another life of the id.
+    It names the records that go along, and the job's place in the push order: a record or a task
+    that is another is another life of the id.
     """
     head = _head(Standing.GONE, sight.row, sight.task or "", change, now)
+    head += f',\n  "seq": {sight.row.seq}'
     head += f',\n  "records": {json.dumps(list(sight.records.values()))}'
     if moved is not None:
         head += f',\n  "moved": {json.dumps(moved, ensure_ascii=False)}'

@@ -159,7 +159,10 @@ class Key:
 
 
 def _awaited(ledger: Ledger, job_id: str, sight: Sight | None, now: float) -> bytes | None:
-    """The task of a job that was announced and has not entered: a new one, or one retried."""
+    """The task of a job that was announced and has not entered.
+
+    A new one, one that is retried, or one with the id of another that was deleted.
+    """
     intent = ledger.intent
     if intent is None or intent["id"] != job_id or intent["at"] < now - INTENT:
         return None
@@ -167,8 +170,10 @@ def _awaited(ledger: Ledger, job_id: str, sight: Sight | None, now: float) -> by
     if sight is None:
         return task
     coming = row_of_task(parse(task), sight.row.queue, name_of(job_id))
-    retried = sight.row.state.terminal and not sight.gone
-    return task if retried and coming.generation > sight.row.generation else None
+    if sight.gone:
+        return task if coming.seq != sight.row.seq else None
+    retried = sight.row.state.terminal and coming.generation > sight.row.generation
+    return task if retried else None
 
 
 def _jobs(listed: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -10,10 +10,11 @@ from ferryman.backends.files.row import Row
 from ferryman.backends.s3.answers import Object
 from ferryman.backends.s3.entry import enter, enter_text
 from ferryman.backends.s3.errors import UnreadableObject
+from ferryman.backends.s3.find import find
 from ferryman.backends.s3.hold import task_object
 from ferryman.backends.s3.keys import Key
 from ferryman.backends.s3.replace import replace
-from ferryman.backends.s3.sight import Sight, check_id, find, see, see_task
+from ferryman.backends.s3.sight import Sight, check_id, see, see_task
 from ferryman.errors import BackendUnavailable
 from ferryman.job import WAITING
 from ferryman.queue.answers import Pushed

@@ -15,7 +15,7 @@ from ferryman.backends.files import endings
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Place, held
 from ferryman.backends.s3.errors import UnreadableObject
-from ferryman.backends.s3.settle import land
+from ferryman.backends.s3.settle import land, take_over
 from ferryman.backends.s3.sight import see, without_unreadable
 from ferryman.backends.s3.swap import swap
 from ferryman.job import WAITING, JobError, State
@@ -94,7 +94,7 @@ def _cancel_expired(
         look = partial(see, node, queue, name)
         sight = without_unreadable(look) if not again else None
         if sight is not None:
-            land(node, sight)
+            take_over(node, sight)
     line.done(candidate)
     return None
 
@@ -152,7 +152,7 @@ def _expire(node: Node, entry: Indexed) -> Reaped | None:
         if sight is None:
             node.mirror.forget(entry.queue, entry.name)
         else:
-            land(node, sight)
+            take_over(node, sight)
     return None
 
 

@@ -9,9 +9,10 @@ from ferryman.backends.files.document import record_text
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.row import Row
 from ferryman.backends.s3.entry import enter_text
+from ferryman.backends.s3.find import find
 from ferryman.backends.s3.hold import task_object
 from ferryman.backends.s3.keys import Key
-from ferryman.backends.s3.sight import Sight, find
+from ferryman.backends.s3.sight import Sight
 from ferryman.queue.answers import Pushed
 from ferryman.queue.arrival import arrive, as_message
 

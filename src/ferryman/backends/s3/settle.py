@@ -10,9 +10,10 @@ from ferryman.backends.files import endings
 from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Place
 from ferryman.backends.s3.errors import UnreadableObject
-from ferryman.backends.s3.finish import finish
+from ferryman.backends.s3.find import find
+from ferryman.backends.s3.finish import finish, fresh
 from ferryman.backends.s3.push import number
-from ferryman.backends.s3.sight import find, see, without_unreadable
+from ferryman.backends.s3.sight import see, without_unreadable
 from ferryman.backends.s3.swap import swap
 from ferryman.errors import BackendUnavailable
 from ferryman.job import State
@@ -86,6 +87,15 @@ def land(node: Node, written: Sight, numbers: Sequence[int] | None = None) -> No
             finish(node, written, numbers)
     else:
         node.mirror.keep(written)
+
+
+def take_over(node: Node, seen: Sight) -> None:
+    """The same for a job that somebody else has ended; its own time for it is left to that one."""
+    if seen.owed and fresh(node, seen):
+        node.claims.pop(seen.row.id, None)
+        node.mirror.keep(seen)
+    else:
+        land(node, seen)
 
 
 def _refuse(node: Node, settlement: Settlement, sight: Sight | None) -> Receipt:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.backends.files.document import Unreadable, parse, row_of
 from ferryman.backends.files.layout import ENDS
-from ferryman.backends.files.names import name_of, text_of
+from ferryman.backends.files.names import text_of
 from ferryman.backends.files.row import Row
 from ferryman.backends.s3.errors import UnreadableObject
 from ferryman.backends.s3.hold import Hold, Standing, check_row, row_of_record, row_of_task
@@ -102,49 +102,12 @@ def see_task(node: Node, queue: str, name: str, task: Object) -> Sight | None:
     return _judge(node, queue, name, lease=lease, task=task, ended={})[0]
 
 
-def find(node: Node, job_id: str, *, records: bool = False) -> Sight | None:
-    """A job by its id, wherever it is: where this node knows it first, then in every queue."""
-    name = name_of(job_id)
-    queues = node.store.queues()
-    known = [queue for queue in queues if node.mirror.knows(queue, name)]
-    look = partial(_see_in, node, name, records)
-    found = list(node.each(look, known))
-    sight = _first(found, job_id, name)
-    if sight is None:
-        rest = [queue for queue in node.sync.queues() if queue not in known]
-        found += node.each(look, rest)
-        sight = _first(found, job_id, name)
-    if sight is None:
-        for each in found:
-            if isinstance(each, UnreadableObject):
-                raise each
-    return sight
-
-
 def without_unreadable(look: Callable[[], Sight | None]) -> Sight | None:
     """What is seen besides an object that nobody can read: how the job ended, or nothing."""
     try:
         return look()
     except UnreadableObject as unreadable:
         return unreadable.ended
-
-
-def _first(
-    found: Sequence[Sight | UnreadableObject | None], job_id: str, name: str
-) -> Sight | None:
-    for sight in found:
-        if isinstance(sight, Sight) and not sight.gone:
-            check_id(sight.row, job_id, name)
-            return sight
-    return None
-
-
-def _see_in(node: Node, name: str, records: bool, queue: str) -> Sight | UnreadableObject | None:
-    """Not raised yet: the job may be in another queue."""
-    try:
-        return see(node, queue, name, records=records)
-    except UnreadableObject as unreadable:
-        return unreadable
 
 
 def check_id(row: Row, job_id: str, name: str) -> None:
@@ -254,7 +217,7 @@ def _ended(queue: str, name: str, hold: Hold, record: Row | None, etag: str | No
         return Sight(record, change=hold.change, owed=bool(record.children), recorded=True)
     if gone:
         row = record or Row(queue, text_of(name), "-", "null")
-        row.generation = hold.generation
+        row.generation, row.seq = hold.generation, int(hold.facts["seq"])
         moved = hold.facts.get("moved")
         owed = record is not None or moved is not None
         return Sight(row, change=hold.change, owed=owed, gone=True, moved=moved)

@@ -11,6 +11,7 @@ from ferryman.backends.files.quarantine import troubles
 from ferryman.backends.s3.acts import perform, purge
 from ferryman.backends.s3.diagnosis import diagnose
 from ferryman.backends.s3.errors import UnreadableObject
+from ferryman.backends.s3.find import find
 from ferryman.backends.s3.heartbeat import heartbeat
 from ferryman.backends.s3.history import prune
 from ferryman.backends.s3.node import Node, mirror_desk
@@ -19,8 +20,7 @@ from ferryman.backends.s3.poll import poll
 from ferryman.backends.s3.push import is_new, push
 from ferryman.backends.s3.reap import reap
 from ferryman.backends.s3.restore import restore
-from ferryman.backends.s3.settle import land, settle
-from ferryman.backends.s3.sight import find
+from ferryman.backends.s3.settle import settle, take_over
 from ferryman.backends.s3.status import publish
 from ferryman.backends.s3.watch import Watch
 from ferryman.clock import SystemClock
@@ -158,7 +158,7 @@ class StrictBackend:
             if sight is None:
                 return None
             if sight.owed:
-                land(self._node, sight)
+                take_over(self._node, sight)
             return sight.row.job(whole=True)
 
     def list(self, where: Filter, *, limit: int = 50, after: str | None = None) -> Page:

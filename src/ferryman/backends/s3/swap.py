@@ -31,26 +31,27 @@ def swap(node: Node, sight: Sight, row: Row, *, turn: int = 0) -> Sight | None:
 
 def write(node: Node, sight: Sight, row: Row, *, turn: int = 0) -> Sight | None:
     """The same for a job that is marked as being changed; no call to the disk."""
-    change = sight.change + 1
-    body = hold_text(row, sight.task or "", change, node.store.now(), turn)
-    etag = _put(node, sight, body)
+    change, now = sight.change + 1, node.store.now()
+    etag = _put(node, sight, hold_text(row, sight.task or "", change, now, turn))
     if etag is None:
         return None
-    over = row.state.terminal
-    return replace(sight, row=row, hold=etag, change=change, turn=turn, owed=over, recorded=False)
+    written = replace(sight, row=row, hold=etag, change=change, turn=turn, at=now)
+    written.owed, written.recorded = row.state.terminal, False
+    return written
 
 
 def swap_away(
     node: Node, sight: Sight, row: Row, moved: Mapping[str, Any] | None = None
 ) -> Sight | None:
     """Delete a job, or move it to another queue; None if it is no longer as it was seen."""
-    change = sight.change + 1
-    body = gone_text(sight, change, node.store.now(), moved)
+    change, now = sight.change + 1, node.store.now()
     _doubt(node, sight)
-    etag = _put(node, sight, body)
+    etag = _put(node, sight, gone_text(sight, change, now, moved))
     if etag is None:
         return None
-    return replace(sight, row=row, hold=etag, change=change, owed=True, gone=True, moved=moved)
+    written = replace(sight, row=row, hold=etag, change=change, at=now)
+    written.owed, written.gone, written.moved = True, True, moved
+    return written
 
 
 def _doubt(node: Node, sight: Sight) -> None:

@@ -16,7 +16,7 @@ from ferryman.backends.files.document import Unreadable
 from ferryman.backends.files.layout import ENDS
 from ferryman.backends.files.place import Place, held
 from ferryman.backends.s3.errors import UnreadableObject
-from ferryman.backends.s3.finish import finish
+from ferryman.backends.s3.finish import finish, fresh
 from ferryman.backends.s3.hold import row_of_record
 from ferryman.backends.s3.listing import fits, list_pending, list_records, records_of
 from ferryman.backends.s3.sight import see, see_ended
@@ -38,8 +38,6 @@ LOOK: Final = 5.0
 """Seconds between two looks for jobs that other nodes pushed, while there is nothing to do."""
 SHARE: Final = 20.0
 """A look rests this many times as long as it took."""
-GRACE: Final = 10.0
-"""Seconds for which an ended job is left to whoever ended it."""
 
 
 @dataclass(slots=True)
@@ -233,7 +231,7 @@ class Sync:
             for state in ENDS:
                 if self._store.disk.exists(folders.record(state, name)):
                     self._record(queue, state, passed, name)
-        if sight.owed and sight.at < self._store.now() - GRACE:
+        if sight.owed and not fresh(self._node, sight):
             passed.finished += 1
             finish(self._node, sight)
         else:
