@@ -78,6 +78,8 @@ class Filter:
         """Read the filter language, or raise `InvalidFilter` with the place and what is allowed."""
         if len(text) > MAX_LENGTH:
             raise InvalidFilter(f"the filter is {len(text)} characters long, at most {MAX_LENGTH}")
+        if any("\ud800" <= char <= "\udfff" for char in text):
+            raise InvalidFilter("the filter holds a lone surrogate, which is not text")
         terms = tuple(_terms(text))
         if len(terms) > MAX_TERMS:
             raise InvalidFilter(f"the filter has {len(terms)} terms, at most {MAX_TERMS}")

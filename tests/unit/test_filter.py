@@ -193,6 +193,11 @@ def test_a_mistake_is_explained(text: str, problem: str) -> None:
         Filter.parse(text)
 
 
+def test_what_is_not_text_is_refused() -> None:
+    with pytest.raises(InvalidFilter, match="a lone surrogate, which is not text"):
+        Filter.parse('key:"\udcff"')
+
+
 def test_a_filter_has_a_length_limit() -> None:
     assert len(Filter.parse("x" * MAX_LENGTH).terms) == 1
     with pytest.raises(InvalidFilter, match=f"at most {MAX_LENGTH}"):

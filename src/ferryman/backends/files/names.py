@@ -72,7 +72,7 @@ def _escaped(text: str) -> str:
     name = "".join(parts) + end
     if len(name.encode()) <= LONGEST:
         return name
-    digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+    digest = hashlib.sha256(_bytes(text)).hexdigest()[:32]
     return f"{_head(parts)}~{digest}"
 
 
@@ -90,4 +90,9 @@ def _safe(char: str) -> bool:
 
 
 def _percent(char: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in char.encode())
+    return "".join(f"%{byte:02X}" for byte in _bytes(char))
+
+
+def _bytes(text: str) -> bytes:
+    """Also of a lone surrogate: nobody is called so, but somebody may ask for it."""
+    return text.encode(errors="surrogatepass")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from ferryman.backends.sql.rows import can_exist as encodes
 from ferryman.backends.sql.rows import storable as encodable
 
 if TYPE_CHECKING:
@@ -113,4 +114,4 @@ def storable(text: str | None) -> str | None:
 
 def can_exist(text: str) -> bool:
     """Whether any name in the store can be this; PostgreSQL would refuse the question."""
-    return "\0" not in text and (text.isascii() or encodable(text) == text)
+    return "\0" not in text and encodes(text)

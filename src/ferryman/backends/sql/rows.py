@@ -82,6 +82,11 @@ def storable(text: str | None) -> str | None:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+def can_exist(text: str) -> bool:
+    """Whether any name in the store can be this; SQLite cannot even be asked for another."""
+    return text.isascii() or storable(text) == text
+
+
 class _OpenJob:
     """A `Job` while it is filled in: the same slots, not frozen yet.
 

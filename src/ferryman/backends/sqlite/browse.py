@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.backends.sql.named import CLOSE
-from ferryman.backends.sql.rows import SEQ, STATES, job_of
+from ferryman.backends.sql.rows import SEQ, STATES, can_exist, job_of
 from ferryman.backends.sql.where import where
 from ferryman.backends.sqlite import named
 from ferryman.backends.sqlite.counts import SCHEDULED
@@ -32,6 +32,8 @@ _GLANCE: Final = 10
 
 def get(connection: sqlite3.Connection, job_id: str) -> Job | None:
     """The whole job."""
+    if not can_exist(job_id):
+        return None
     row = connection.execute(SQL["get"], {"id": job_id}).fetchone()
     if row is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferryman.backends.sql.claim import Claim
-from ferryman.backends.sql.rows import storable
+from ferryman.backends.sql.rows import can_exist, storable
 from ferryman.backends.sqlite.landing import add_logs, land_claim
 from ferryman.lifecycle import Verdict
 from ferryman.queue.heartbeat import Pulse
@@ -27,6 +27,8 @@ def heartbeat(
 
 
 def _beat(tx: Transaction, worker: str, beat: Beat, lease: float) -> Pulse:
+    if not can_exist(beat.job_id):
+        return Pulse(beat.job_id, beat.fence, held=False)
     held = tx.run(
         "heartbeat",
         {

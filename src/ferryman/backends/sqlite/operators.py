@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferryman.backends.sql.rows import STATES
+from ferryman.backends.sql.rows import STATES, can_exist
 from ferryman.backends.sqlite.counts import SCHEDULED
 from ferryman.backends.sqlite.history import forget
 from ferryman.backends.sqlite.known import Known
@@ -27,7 +27,7 @@ def operate(tx: Transaction, verb: Act, ids: Sequence[str]) -> list[Acted]:
 
 
 def _operate(tx: Transaction, verb: Act, job_id: str) -> Acted:
-    row = tx.run("find", {"id": job_id}).fetchone()
+    row = tx.run("find", {"id": job_id}).fetchone() if can_exist(job_id) else None
     if row is None:
         return Acted(job_id, None, str(JobNotFound(job_id)))
     job = Known._make(row)

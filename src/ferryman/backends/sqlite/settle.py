@@ -7,7 +7,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from ferryman.backends.sql.claim import Claim
-from ferryman.backends.sql.rows import STATES
+from ferryman.backends.sql.rows import STATES, can_exist
 from ferryman.backends.sqlite.landing import land_claim
 from ferryman.backends.sqlite.push import push
 from ferryman.job import State
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def settle(tx: Transaction, settlements: Sequence[Settlement]) -> list[Receipt]:
     """One receipt for each settlement, in order."""
-    plain = [is_plain_ack(settlement) for settlement in settlements]
+    plain = _first_acks(settlements)
     acks = list(compress(settlements, plain))
     mixed = 0 < len(acks) < len(settlements)
     done = mixed and ack_all(tx, acks)
@@ -38,6 +38,16 @@ def completed(settlements: Sequence[Settlement]) -> list[Receipt]:
     return [make_receipt(one.job_id, True, State.COMPLETED) for one in settlements]
 
 
+def _first_acks(settlements: Sequence[Settlement]) -> list[bool]:
+    """Which are plain acks and the first of their job: a second has to see what that one did."""
+    firsts: list[bool] = []
+    seen: set[str] = set()
+    for one in settlements:
+        firsts.append(is_plain_ack(one) and one.job_id not in seen)
+        seen.add(one.job_id)
+    return firsts
+
+
 def is_plain_ack(settlement: Settlement) -> bool:
     """Whether it says nothing but a result."""
     return (
@@ -47,6 +57,8 @@ def is_plain_ack(settlement: Settlement) -> bool:
         and settlement.error is None
         and settlement.percent is None
         and settlement.note is None
+        and can_exist(settlement.job_id)
+        and can_exist(settlement.worker)
     )
 
 
@@ -65,7 +77,8 @@ def ack_all(tx: Transaction, acks: Sequence[Settlement]) -> bool:
 
 
 def _settle(tx: Transaction, settlement: Settlement) -> Receipt:
-    row = tx.run("claim", {"id": settlement.job_id}).fetchone()
+    job_id = settlement.job_id
+    row = tx.run("claim", {"id": job_id}).fetchone() if can_exist(job_id) else None
     if row is None:
         return Receipt(settlement.job_id, False)
     claim = Claim._make(row)

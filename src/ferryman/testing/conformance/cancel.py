@@ -69,6 +69,13 @@ class Cancel(Store):
         assert the_job(backend, job.id).asked == "cancel"
         assert settle(backend, give_back(job)).state is State.CANCELLED
 
+    def test_a_pause_takes_no_cancel_back_that_was_asked(self, backend: Backend) -> None:
+        job = claimed(backend)
+        backend.cancel([job.id])
+        backend.pause([job.id])
+        assert the_job(backend, job.id).asked == "cancel"
+        assert settle(backend, nack(job)).state is State.CANCELLED
+
     def test_a_running_job_that_was_asked_and_stops_is_cancelled(self, backend: Backend) -> None:
         job = claimed(backend)
         backend.cancel([job.id])

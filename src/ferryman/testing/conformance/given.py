@@ -26,6 +26,8 @@ DAY: Final = 86_400.0
 AT_ONCE: Final = Backoff(base=0, jitter=0).text()
 STEADY: Final = Backoff(base=10, factor=3, cap=50, jitter=0).text()
 
+# What `push` refuses as an id, and what somebody may still ask for.
+NO_IDS: Final = ("a\nb", "a\0b", "a\ud800b")
 # Names that are hard on paths, patterns, quotes and collations, and that a user may still choose.
 ODD_NAMES: Final = (
     "24/7",

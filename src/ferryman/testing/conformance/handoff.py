@@ -113,6 +113,15 @@ class HandOff(Store):
         assert the_job(backend, parent.id).result == '"late"'
         assert nothing_handed_over(backend)
 
+    def test_ends_in_a_batch_hand_nothing_over_if_a_cancel_was_asked(
+        self, backend: Backend
+    ) -> None:
+        parents = [claimed(backend), claimed(backend)]
+        backend.cancel([parent.id for parent in parents])
+        ends = [ack(parent, children=children_of(parent, 2)) for parent in parents]
+        assert {receipt.state for receipt in backend.settle(ends)} == {State.CANCELLED}
+        assert nothing_handed_over(backend)
+
     def test_an_ack_after_pause_was_asked_completes_and_hands_over(self, backend: Backend) -> None:
         parent = claimed(backend)
         backend.pause([parent.id])

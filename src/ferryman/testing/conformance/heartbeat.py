@@ -158,6 +158,17 @@ class Heartbeat(Store):
         assert [pulse.job_id for pulse in pulses] == [*[job.id for job in jobs], "nobody"]
         assert [pulse.held for pulse in pulses] == [True, False, True, True, False]
 
+    def test_two_beats_of_a_claim_at_once_are_both_heard(self, backend: Backend) -> None:
+        job = claimed(backend)
+        beats = [
+            Beat(job.id, job.fence, percent=number, logs=(LogLine(number, "line"),))
+            for number in (1.0, 2.0)
+        ]
+        pulses = backend.heartbeat(job.worker or "", beats, lease=60)
+        assert [pulse.held for pulse in pulses] == [True, True]
+        found = the_job(backend, job.id)
+        assert (found.percent, [line.at for line in found.logs]) == (2.0, [1.0, 2.0])
+
     def test_a_heartbeat_without_beats_is_answered(self, backend: Backend) -> None:
         claimed(backend)
         assert list(backend.heartbeat("worker-1", [], lease=60)) == []

@@ -8,7 +8,9 @@ import pytest
 
 from ferryman.filter import Filter
 from ferryman.job import State
+from ferryman.queue.heartbeat import Beat
 from ferryman.testing.conformance.given import (
+    NO_IDS,
     ODD_NAMES,
     a_message,
     ack,
@@ -40,6 +42,16 @@ class Operators(Store):
         pushed(backend, "odd", id=name)
         assert the_job(backend, name).payload == "odd"
         assert backend.get(f"{name}x") is None
+
+    @pytest.mark.parametrize("name", NO_IDS, ids=ascii)
+    def test_what_no_id_can_be_is_unknown(self, backend: Backend, name: str) -> None:
+        job = claimed(backend)
+        assert backend.get(name) is None
+        acted = [act for verb in VERBS for act in getattr(backend, verb)([name])]
+        assert [act.state for act in acted] == [None] * len(VERBS)
+        beats = [Beat(name, 1), Beat(job.id, job.fence)]
+        pulses = backend.heartbeat(job.worker or "", beats, lease=60)
+        assert [pulse.held for pulse in pulses] == [False, True]
 
     @pytest.mark.parametrize("verb", VERBS)
     def test_an_unknown_id_is_answered_without_a_state(self, backend: Backend, verb: str) -> None:

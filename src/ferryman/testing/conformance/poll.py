@@ -19,9 +19,10 @@ from ferryman.testing.conformance.given import (
     pushed,
     settle,
     several,
+    state_of,
     the_job,
 )
-from ferryman.testing.conformance.store import Store
+from ferryman.testing.conformance.store import Store, needs
 
 if TYPE_CHECKING:
     from ferryman.queue.contract import Backend
@@ -103,6 +104,32 @@ class Poll(Store):
         pushed(backend)
         assert list(backend.poll("w1", {"mail": 1}, lease=60, skip_tasks=["send"])) == []
 
+    def test_whoever_skips_tasks_leaves_a_paused_queue_alone_too(self, backend: Backend) -> None:
+        job_id = pushed(backend)
+        backend.pause_queue("mail")
+        assert skipping(backend) == []
+        backend.resume_queue("mail")
+        assert skipping(backend) == [job_id]
+
+    def test_whoever_skips_tasks_leaves_a_job_past_its_deadline_alone_too(
+        self, backend: Backend, clock: FakeClock
+    ) -> None:
+        late = pushed(backend, expires=60)
+        clock.advance(61)
+        other = pushed(backend)
+        assert skipping(backend) == [other]
+        assert state_of(backend, late) is State.PENDING
+
+    @pytest.mark.parametrize("limit", [1, 3])
+    def test_of_several_tasks_no_more_are_claimed_than_asked_for_and_the_first_of_all(
+        self, backend: Backend, limit: int
+    ) -> None:
+        needs(backend, "order")
+        ids = [pushed(backend, task=task) for task in ("c", "slow", "a", "b", "c", "a", "b")]
+        expected = [ids[place] for place in (0, 2, 3, 4, 5, 6)]
+        assert skipping(backend, limit) == expected[:limit]
+        assert skipping(backend) == expected[limit:]
+
     def test_the_fence_grows_with_every_claim(self, backend: Backend) -> None:
         pushed(backend, max_attempts=9)
         fences = []
@@ -143,3 +170,9 @@ class Poll(Store):
         first, second = backend.poll("w1", {"a": 1, "b": 1}, lease=60)
         assert settle(backend, ack(first)).applied
         assert beat(backend, second).held
+
+
+def skipping(backend: Backend, limit: int = 100) -> list[str]:
+    """Claim whatever is not of one task; their ids."""
+    jobs = backend.poll("w1", {"mail": limit}, lease=60, skip_tasks=["slow"])
+    return [job.id for job in jobs]

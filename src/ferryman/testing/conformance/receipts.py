@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from ferryman.job import State
 from ferryman.lifecycle import Verdict
 from ferryman.queue.settlement import Settlement
 from ferryman.testing.conformance.given import (
+    NO_IDS,
     ack,
     an_error,
     call_off,
@@ -28,8 +30,13 @@ from ferryman.testing.conformance.given import (
 from ferryman.testing.conformance.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferryman.job import Job
     from ferryman.queue.contract import Backend
     from ferryman.testing.clock import FakeClock
+
+    Ending = Callable[[Job], Settlement]
 
 
 class Receipts(Store):
@@ -74,6 +81,31 @@ class Receipts(Store):
         refused, applied = backend.settle([ack(first), ack(second)])
         assert (refused.applied, applied.applied) == (False, True)
         assert state_of(backend, second.id) is State.COMPLETED
+
+    @pytest.mark.parametrize("name", NO_IDS, ids=ascii)
+    @pytest.mark.parametrize("field", ["job_id", "worker"])
+    def test_an_ack_of_what_cannot_exist_is_refused_and_spoils_no_other(
+        self, backend: Backend, field: str, name: str
+    ) -> None:
+        several(backend, 2)
+        first, second = claims(backend)
+        wrong: dict[str, Any] = {field: name}
+        strange = replace(ack(first), **wrong)
+        assert [one.applied for one in backend.settle([strange, ack(second)])] == [False, True]
+        assert not settle(backend, strange).applied
+        assert state_of(backend, first.id) is State.PROCESSING
+
+    @pytest.mark.parametrize(("first", "second"), [(nack, fail), (fail, nack), (nack, ack)])
+    def test_of_two_ends_of_a_claim_in_a_batch_with_others_the_first_holds(
+        self, backend: Backend, first: Ending, second: Ending
+    ) -> None:
+        several(backend, 2)
+        job, other = claims(backend)
+        receipts = backend.settle([first(job), nack(other), second(job)])
+        assert [receipt.applied for receipt in receipts] == [True, True, False]
+        found = the_job(backend, job.id)
+        assert found.state is (State.PENDING if first is nack else State.FAILED)
+        assert len(found.errors) == 1
 
     def test_a_claim_settled_twice_in_one_batch_ends_once(self, backend: Backend) -> None:
         job = claimed(backend)

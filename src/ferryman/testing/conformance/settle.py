@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -205,13 +205,24 @@ class Settle(Store):
         assert (job.state, job.given_back) == (State.FAILED, MAX_GIVEN_BACK)
         assert job.errors[-1].kind == "given_back"
 
-    def test_the_last_report_arrives_with_the_settlement(self, backend: Backend) -> None:
+    @pytest.mark.parametrize(
+        "report",
+        [{"logs": (LogLine(1.0, "bye"),)}, {"percent": 100.0}, {"note": "done ⛴"}],
+        ids=lambda report: next(iter(report)),
+    )
+    def test_the_last_report_arrives_with_the_settlement(
+        self, backend: Backend, report: dict[str, Any]
+    ) -> None:
         job = claimed(backend)
-        logs = (LogLine(1.0, "bye"),)
-        report = {"percent": 100.0, "note": "done ⛴", "logs": logs}
-        settle(backend, settlement(job, Verdict.ACK, **report))
+        assert settle(backend, settlement(job, Verdict.ACK, **report)).state is State.COMPLETED
         done = the_job(backend, job.id)
-        assert (done.percent, done.note, done.logs) == (100, "done ⛴", logs)
+        assert {name: getattr(done, name) for name in report} == report
+
+    def test_an_ack_keeps_its_error(self, backend: Backend) -> None:
+        job = claimed(backend)
+        error = an_error(job, "half of it")
+        assert settle(backend, settlement(job, Verdict.ACK, error=error)).state is State.COMPLETED
+        assert the_job(backend, job.id).errors == (error,)
 
     def test_a_bare_settlement_keeps_what_the_heartbeats_reported(self, backend: Backend) -> None:
         job = claimed(backend)
