@@ -119,7 +119,8 @@ def test_completion_is_installed_for_the_shell_that_asks(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(home))
-    words = f"{SCRIPT} --install-completion; {SCRIPT} --show-completion"
+    # The last word is the shell's own: it would make way for a last command, and not be seen.
+    words = f"set -e; {SCRIPT} --install-completion; {SCRIPT} --show-completion; exit"
     ran = subprocess.run(["/bin/bash", "-c", words], capture_output=True, text=True, check=True)
     assert "bash completion installed" in ran.stdout
     assert "_FERRYMAN_COMPLETE=complete_bash" in ran.stdout

@@ -60,7 +60,7 @@ def purge(node: Node, queue: str) -> int:
 def _purge(node: Node, queue: str, name: str) -> bool:
     sight = node.mirror.read(Place(node.store.folders(queue), name))
     for _ in range(_TRIES):
-        if sight is None or sight.task is None or sight.gone or sight.row.state not in WAITING:
+        if sight is None or sight.by_people or sight.gone or sight.row.state not in WAITING:
             return False
         if _delete(node, sight):
             return True
@@ -124,7 +124,7 @@ def _at_hand(node: Node, verb: Act, job_id: str) -> Acted | None:
     name = name_of(job_id)
     for queue in node.store.queues():
         sight = node.mirror.read(Place(node.store.folders(queue), name))
-        if sight is None or sight.task is None or sight.row.id != job_id:
+        if sight is None or sight.by_people or sight.row.id != job_id:
             continue
         try:
             after = act(sight.row.state, verb, job_id)

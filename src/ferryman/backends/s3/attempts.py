@@ -119,7 +119,7 @@ class Attempts:
         try:
             hinted = self._store.disk.hinted(place.lock)
             seen = self._node.mirror.read(place) if hinted else None
-            if seen is not None and seen.task is not None:
+            if seen is not None and not seen.by_people:
                 attempt.answer = self._due(candidate, seen, self._store.now())
                 if attempt.answer is None:
                     attempt.place, attempt.seen = place, seen
@@ -199,7 +199,7 @@ class Attempts:
         sight = None
         if disk.hinted(place.lock) or node.desk.adoption.adopt(place):
             sight = node.mirror.read(place)
-        if sight is not None and sight.task is None:
+        if sight is not None and sight.by_people:
             sight = upload(node, place, sight)
         if sight is None:
             self._line.done(candidate)

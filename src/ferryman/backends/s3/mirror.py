@@ -185,7 +185,7 @@ class Mirror:
             self._store.disk.unlink(folders.record(state, name))
         with held(self._store, folders, name) as place:
             seen = None if place is None else self.read(place)
-            if place is not None and self._strict and seen is not None and seen.task is None:
+            if place is not None and self._strict and seen is not None and seen.by_people:
                 reason = f"the job {seen.row.id!r} was pushed before this file was taken in"
                 self._node.desk.adoption.set_aside(place, reason)
             elif place is not None:

@@ -48,6 +48,11 @@ class Sight:
     records: Mapping[State, str] = field(default_factory=dict)
     raised: int = 0
 
+    @property
+    def by_people(self) -> bool:
+        """Of a job in the local tree: whether people put it there, and the bucket lacks it."""
+        return self.task is None
+
     def fork(self) -> Row:
         """A copy of the row to change; this one stays what was seen."""
         return self.row.copy()

@@ -202,7 +202,7 @@ class Sync:
             folders = self._store.folders(queue)
             here = task is not None or self._store.disk.exists(folders.job(name))
             local = self._node.mirror.read(Place(folders, name)) if here else None
-            by_people = local is not None and local.task is None
+            by_people = local is not None and local.by_people
             if task is None and lease is not None and not by_people:
                 self._tombstone(queue, name, lease, passed)
             elif task is None and (local is None or by_people):
@@ -273,7 +273,7 @@ class Sync:
             if place is None or not self._node.desk.adoption.adopt(place):
                 return
             local = self._node.mirror.read(place)
-            if local is not None and local.task is None:
+            if local is not None and local.by_people:
                 passed.uploaded += upload(self._node, place, local) is not None
 
     def _set_aside(self, queue: str, name: str, passed: Passed) -> None:
