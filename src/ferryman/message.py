@@ -16,6 +16,8 @@ MAX_BYTES: Final = 8 << 20
 MAX_DEPTH: Final = 64
 MAX_NAME: Final = 200
 MAX_ID: Final = 512
+MAX_KEY_BYTES: Final = 1_800
+"""A key in UTF-8: with the name of its queue it has to fit into an index of PostgreSQL."""
 MAX_META: Final = 16
 RUN: Final = "run"
 """The name in a job's `meta` under which it belongs to a run of a pipeline."""
@@ -150,6 +152,9 @@ def check_work(work: Work) -> None:
         _check_backoff(work.backoff)
     if work.key is not None:
         check_name("key", work.key, MAX_ID)
+        if not work.key.isascii() and (size := len(work.key.encode())) > MAX_KEY_BYTES:
+            reason = f"is {size} bytes long in UTF-8, the limit is {MAX_KEY_BYTES}"
+            raise InvalidMessage("key", reason)
     if work.correlation_id is not None:
         check_name("correlation_id", work.correlation_id, MAX_ID)
     if work.meta:

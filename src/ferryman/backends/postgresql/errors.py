@@ -21,6 +21,8 @@ _PASSING: Final = {
     "58": "has trouble with its disk: look at its log",
     "25006": "is read-only, a standby or by default_transaction_read_only: wait for it, or name "
     "several hosts in the URL, of which the one is used that takes writes",
+    "25P03": "ended a session that did nothing within a transaction for too long",
+    "25P04": "ended a session because of its transaction_timeout: look for a long transaction",
     "08": "broke the connection off",
     "40": "had to end a transaction for another one",
 }
@@ -31,8 +33,9 @@ _LASTING: Final = {
     "42P01": "does not hold Ferryman's tables any more: the schema was dropped or replaced",
     "42883": "does not hold Ferryman's functions any more: the schema was dropped or replaced",
     "3F000": "does not hold Ferryman's schema any more: it was dropped",
+    "54": "has a limit that this is beyond",
 }
-_ENDED: Final = ("57P", "08")
+_ENDED: Final = ("57P", "25P03", "25P04", "08")
 # Without a code: the connection went away; the second kind is what the driver says in a pipeline,
 # when an answer that had to come did not.
 _LOST: Final = (psycopg.OperationalError, psycopg.InternalError)
@@ -61,6 +64,11 @@ def translate(error: psycopg.Error, name: str, *, writing: bool = False) -> Exce
         return BackendRejected(
             f"{name} is behind a pooler in statement mode, which refuses transactions: set "
             f"pool_mode = transaction ({reason})"
+        )
+    if "max_locks_per_transaction" in reason:
+        return BackendRejected(
+            f"{name} has no room for so many locks, of which each key takes one: push fewer jobs "
+            f"with keys at once, or raise max_locks_per_transaction ({reason})"
         )
     for known, meaning in _LASTING.items():
         if code.startswith(known):

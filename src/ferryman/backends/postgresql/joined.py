@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg.pq import TransactionStatus
+from psycopg.pq import PipelineStatus, TransactionStatus
 
 from ferryman.backends.postgresql.errors import translate
 from ferryman.backends.postgresql.transaction import Transaction
@@ -42,6 +42,12 @@ def _check_open(theirs: psycopg.Connection[Any]) -> None:
         )
     if status == TransactionStatus.INERROR:
         raise InvalidMessage("connection", "is in a transaction that has failed: roll it back")
+    if theirs.info.encoding != "utf-8":
+        raise InvalidMessage(
+            "connection", f"has the encoding {theirs.info.encoding}: set client_encoding to utf8"
+        )
+    if theirs.info.pipeline_status != PipelineStatus.OFF:
+        raise InvalidMessage("connection", "is in pipeline mode, in which not all can be done")
 
 
 def _transaction(theirs: psycopg.Connection[Any], database: Database) -> Transaction:

@@ -33,6 +33,7 @@ _RESERVED: Final = frozenset(
 _YES_NO: Final = {"yes": True, "no": False}
 _OURS: Final = frozenset({"schema", "timeout", "connections", "listen"})
 _HOST: Final = r"(?:\[[^\]]*\]|[^][:,@]*)(?::\d*)?"
+_HARMLESS: Final = re.compile(r'invalid URI query parameter: "\w+"')
 _HOSTS: Final = re.compile(rf"{_HOST}(?:,{_HOST})*")
 
 
@@ -53,8 +54,11 @@ class Location:
 
     @classmethod
     def parse(cls, url: str) -> Location:
-        parts = urlsplit(url)
         name = safe_url(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError as error:
+            raise BackendRejected(f"{name!r} cannot be read: {error}") from None
         login, _, hosts = parts.netloc.rpartition("@")
         astray = "@" in login or "@" in parts.path or parts.fragment
         if astray or not _HOSTS.fullmatch(hosts):
@@ -69,7 +73,7 @@ class Location:
         connections = int(_number("connections", options.get("connections", "10"), 1, 1_000))
         listen = _yes_or_no("listen", options.get("listen", "yes"))
         rest = f"postgresql://{parts.netloc}{parts.path}?{others}"
-        conninfo = _conninfo(rest, name, unquote(parts.password or ""), timeout)
+        conninfo = _conninfo(rest, name, timeout)
         return cls(name, conninfo, schema, timeout, connections, listen)
 
     @property
@@ -95,14 +99,14 @@ def _options(query: str) -> tuple[dict[str, str], str]:
     return ours, "&".join(others)
 
 
-def _conninfo(url: str, name: str, password: str, timeout: float) -> str:
+def _conninfo(url: str, name: str, timeout: float) -> str:
     try:
         given = conninfo_to_dict(url)
     except psycopg.Error as error:
         reason = str(error).strip()
-        # libpq quotes the part it stumbles over, and that may be a password with a # or @ in it.
-        if "@" in reason or (password and password in reason):
-            reason = "percent-encode what is special in user and password"
+        if not _HARMLESS.fullmatch(reason):
+            # libpq quotes the part it stumbles over, and that may be a password.
+            reason = "percent-encode what is special in user, password and options"
         raise BackendRejected(f"{name!r} cannot be read: {reason}") from None
     defaults: dict[str, str | int] = {
         "application_name": "ferryman",

@@ -72,7 +72,7 @@ def _may_hold(term: Term) -> Clause:
         if not all(_LITERAL.fullmatch(value) for value in values):
             return "TRUE", []
         held = " OR ".join(["strpos(body, %s) > 0"] * len(values))
-        return rf"({held} OR strpos(body, '\u') > 0)", values
+        return rf"({held} OR strpos(body, E'\\u') > 0)", values
     if not all(value.isascii() for value in values):
         return "TRUE", []
     columns = ("error",) if term.field == "error" else _SEARCHED

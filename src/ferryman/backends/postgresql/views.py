@@ -12,7 +12,7 @@ from ferryman.errors import InvalidView
 from ferryman.queue.view import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ferryman.backends.postgresql.transaction import Transaction
     from ferryman.queue.view import Column, Kind, View
@@ -25,14 +25,15 @@ _COMPUTED: Final = {
     "progress": "coalesce(percent, 0)::integer",
     "updated_at": "greatest(created_at, started_at, heartbeat_at, finished_at)",
 }
+_EMPTY: Final = "'{}'::jsonb"
 _NUMBERS: Final = {"integer": "floor({value})::bigint", "real": "({value})::double precision"}
 _GIVEN: Final = {
     "id": "id => coalesce({new}::text, gen_random_uuid()::text)",
-    "priority": "priority => coalesce({new}, 0)",
-    "max_attempts": "max_attempts => coalesce({new}, 5)",
-    "max_retries": "max_attempts => coalesce({new} + 1, 5)",
-    "key": "key => {new}",
-    "correlation_id": "correlation_id => {new}",
+    "priority": "priority => coalesce(({new})::integer, 0)",
+    "max_attempts": "max_attempts => coalesce(({new})::integer, 5)",
+    "max_retries": "max_attempts => coalesce(({new})::integer + 1, 5)",
+    "key": "key => ({new})::text",
+    "correlation_id": "correlation_id => ({new})::text",
 }
 """What a row that is inserted says of its job, besides payload and meta."""
 
@@ -41,16 +42,19 @@ def create_view(tx: Transaction, schema: str, view: View) -> None:
     """Make the view in the schema where the connection makes tables, unless it is there just so."""
     place, _, comment = _found(tx, view)
     statements = _statements(schema, place, view)
-    mark = f"{_MARK} {hashlib.sha256(';'.join(statements).encode()).hexdigest()}"
+    mark = f"{_MARK} in {schema} {hashlib.sha256(';'.join(statements).encode()).hexdigest()}"
     if comment == mark:
         return
+    # Texts with a backslash mean what they say, whatever the user's setting is.
+    tx.execute("SET LOCAL standard_conforming_strings = on")
     tx.run("lock_view", {"name": view.name})
     # Another process may have been faster.
     _, taken, comment = _found(tx, view)
     if comment == mark:
         return
-    if taken and _MARK not in str(comment):
-        raise InvalidView(f"{view.name!r} is something else in this database: choose another name")
+    if taken and not str(comment).startswith(f"{_MARK} in {schema} "):
+        whose = "of another store" if str(comment).startswith(_MARK) else "something else"
+        raise InvalidView(f"{view.name!r} is {whose} in this database: choose another name")
     _replace(tx, view, f"{place}.{quoted(view.name)}", statements)
     tx.execute(f"COMMENT ON VIEW {place}.{quoted(view.name)} IS {literal(mark)}")
 
@@ -96,8 +100,8 @@ def _statements(schema: str, place: str, view: View) -> Sequence[str]:
     function = f"{schema}.into_{hashlib.sha256(name.encode()).hexdigest()[:16]}()"
     return (
         f"CREATE OR REPLACE VIEW {name} AS {_rows(schema, view)}",
-        f"CREATE OR REPLACE FUNCTION {function} RETURNS trigger LANGUAGE plpgsql AS "
-        + literal(_insertion(schema, view)),
+        f"CREATE OR REPLACE FUNCTION {function} RETURNS trigger LANGUAGE plpgsql "
+        "SET standard_conforming_strings = on AS " + literal(_insertion(schema, view)),
         f"CREATE OR REPLACE TRIGGER push INSTEAD OF INSERT ON {name} FOR EACH ROW "
         f"EXECUTE FUNCTION {function}",
     )
@@ -128,29 +132,57 @@ def _insertion(schema: str, view: View) -> str:
             *options,
         ]
     )
-    checks = "".join(
-        f"IF {_new(each)} <> {literal(each.pending)} THEN RAISE check_violation USING "
-        f"MESSAGE = {literal(f'{each.name}: a new job is {each.pending}')}; END IF; "
-        for each in view.columns
-        if each.field == "state"
+    refusals = "".join(
+        f"IF {wrong} THEN RAISE check_violation USING MESSAGE = {literal(why)}; END IF; "
+        for wrong, why in _refusals(view)
     )
     return (
-        f"DECLARE pushed record; BEGIN {checks}"  # noqa: S608
+        f"DECLARE pushed record; BEGIN {refusals}"  # noqa: S608
         f"SELECT * INTO pushed FROM {schema}.push({arguments}); "
         f"SELECT * INTO NEW FROM ({_rows(schema, view, 'pushed.job_id')}) AS one; RETURN NEW; END"
     )
 
 
+def _refusals(view: View) -> Iterator[tuple[str, str]]:
+    """What no row may say that becomes a job, and the words for it."""
+    for each in view.columns:
+        new = _new(each)
+        if each.field == "state":
+            yield f"{new} <> {literal(each.pending)}", f"{each.name}: a new job is {each.pending}"
+        elif each.kind == "real" and each.field in _DOCUMENTS:
+            odd = f"{new} IN ('NaN', 'Infinity', '-Infinity')"
+            yield odd, f"{each.name}: JSON has no such number"
+    for field in _DOCUMENTS:
+        whole, built = _parts(view, field)
+        if whole and built:
+            yield (
+                f"jsonb_typeof({whole}) <> 'object' AND {built} <> {_EMPTY}",
+                f"{field}: only an object takes what other columns say of it",
+            )
+
+
 def _document(view: View, field: str) -> str:
     """The JSON that an inserted row's columns make up; columns that are null are left out."""
+    whole, built = _parts(view, field)
+    if whole is None:
+        return built or (_EMPTY if field == "meta" else "'null'::jsonb")
+    return _merged(whole, built) if built else f"coalesce({whole}, 'null'::jsonb)"
+
+
+def _parts(view: View, field: str) -> tuple[str | None, str | None]:
+    """A document's whole, and the object of its parts, as far as there are columns for them."""
     columns = [each for each in view.columns if each.field == field]
     whole = [_whole(each) for each in columns if not each.path]
-    parts = {each.path: _part(each) for each in columns if each.path}
-    built = f"jsonb_strip_nulls({_nested(parts)})" if parts else None
-    if not whole:
-        return built or ("'{}'::jsonb" if field == "meta" else "'null'::jsonb")
-    given = f"coalesce({whole[0]}, '{{}}'::jsonb)" if built else whole[0]
-    return f"{given} || {built}" if built else f"coalesce({given}, 'null'::jsonb)"
+    parts = {each.path: each for each in columns if each.path}
+    return whole[0] if whole else None, _nested(parts) if parts else None
+
+
+def _merged(whole: str, built: str) -> str:
+    """Parts are put into an object; beside anything else `_refusals` lets none pass."""
+    return (
+        f"(SELECT CASE WHEN part = {_EMPTY} THEN whole ELSE whole || part END "  # noqa: S608
+        f"FROM (SELECT coalesce({whole}, {_EMPTY}) AS whole, {built} AS part) AS both)"
+    )
 
 
 def _whole(column: Column) -> str:
@@ -163,15 +195,24 @@ def _part(column: Column) -> str:
     return f"to_jsonb({value} #>> '{{}}')" if column.field == "meta" else value
 
 
-def _nested(parts: dict[tuple[str, ...], str]) -> str:
-    groups: dict[str, dict[tuple[str, ...], str]] = {}
-    for (first, *rest), value in parts.items():
-        groups.setdefault(first, {})[tuple(rest)] = value
-    items = [
-        f"{literal(name)}, {inner[()] if () in inner else _nested(inner)}"
-        for name, inner in groups.items()
-    ]
-    return f"jsonb_build_object({', '.join(items)})"
+def _nested(parts: Mapping[tuple[str, ...], Column]) -> str:
+    """An object of those columns that are not null; what a column holds may well be."""
+    groups: dict[str, dict[tuple[str, ...], Column]] = {}
+    for (first, *rest), column in parts.items():
+        groups.setdefault(first, {})[tuple(rest)] = column
+    return " || ".join(_entry(name, inner) for name, inner in groups.items())
+
+
+def _entry(name: str, inner: Mapping[tuple[str, ...], Column]) -> str:
+    if () in inner:
+        column = inner[()]
+        value = f"jsonb_build_object({literal(name)}, {_part(column)})"
+        return f"CASE WHEN {_new(column)} IS NULL THEN {_EMPTY} ELSE {value} END"
+    return (
+        f"(SELECT CASE WHEN part = {_EMPTY} THEN part "  # noqa: S608
+        f"ELSE jsonb_build_object({literal(name)}, part) END "
+        f"FROM (SELECT {_nested(inner)} AS part) AS parts)"
+    )
 
 
 def _value(schema: str, column: Column) -> str:

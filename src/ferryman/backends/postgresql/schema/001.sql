@@ -181,7 +181,15 @@ CREATE TRIGGER count_forgotten AFTER DELETE ON history
     REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION count_forgotten();
 
--- The latest turn of which a job was claimed; a queue is listed from its first tenant on.
+-- Queues that have tenants. One that two transactions find first is listed twice: were it unique, one
+-- would have to wait for the end of the other, and that may be a caller's own.
+CREATE TABLE tenant_queues (
+    queue text COLLATE "C" NOT NULL
+);
+
+CREATE INDEX tenant_queues_queue ON tenant_queues (queue);
+
+-- The latest turn of which a job was claimed.
 CREATE TABLE turns (
     turn bigint NOT NULL,
     priority integer NOT NULL,

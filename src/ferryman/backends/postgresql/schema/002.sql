@@ -65,7 +65,7 @@ BEGIN
         DELETE FROM jobs WHERE id = accept.id;
         RETURN false;
     END IF;
-    IF announce THEN
+    IF announce AND pg_notification_queue_usage() < 0.5 THEN
         -- Named, its queue has a job to claim; otherwise those who wait look when it will have one.
         PERFORM pg_notify({channel}, CASE WHEN due > moment THEN '' ELSE accept.queue END);
     END IF;
@@ -90,10 +90,10 @@ BEGIN
     SELECT turn INTO claimed
     FROM turns
     WHERE queue = next_turn.queue AND priority = next_turn.priority;
-    IF NOT FOUND THEN
-        INSERT INTO turns (queue, priority, turn)
-        VALUES (next_turn.queue, next_turn.priority, 0)
-        ON CONFLICT DO NOTHING;
+    IF NOT FOUND AND NOT EXISTS (
+        SELECT FROM tenant_queues WHERE queue = next_turn.queue
+    ) THEN
+        INSERT INTO tenant_queues (queue) VALUES (next_turn.queue);
     END IF;
     SELECT max(tenant_turn) INTO own
     FROM jobs

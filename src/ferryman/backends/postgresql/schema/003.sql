@@ -21,7 +21,7 @@ AS $$
 DECLARE
     moment double precision;
     fair CONSTANT boolean := EXISTS (
-        SELECT FROM turns WHERE turns.queue = ANY (poll.queues)
+        SELECT FROM tenant_queues WHERE tenant_queues.queue = ANY (poll.queues)
     );
 BEGIN
     -- Whoever pauses a queue takes this lock alone: no claim follows a pause.

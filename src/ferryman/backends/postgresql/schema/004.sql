@@ -93,7 +93,7 @@ BEGIN
     IF one = other THEN
         RETURN true;
     END IF;
-    IF strpos(one, '\u0000') = 0 AND strpos(other, '\u0000') = 0 THEN
+    IF strpos(one, E'\\u0000') = 0 AND strpos(other, E'\\u0000') = 0 THEN
         RETURN one::jsonb = other::jsonb;
     END IF;
     WHILE strpos(one || other, chr(mask)) > 0 LOOP
@@ -101,9 +101,9 @@ BEGIN
     END LOOP;
     -- A backslash that is escaped itself begins nothing.
     RETURN replace(
-        replace(replace(one, '\\', E'\x01'), '\u0000', chr(mask)), E'\x01', '\\'
+        replace(replace(one, E'\\\\', E'\x01'), E'\\u0000', chr(mask)), E'\x01', E'\\\\'
     )::jsonb = replace(
-        replace(replace(other, '\\', E'\x01'), '\u0000', chr(mask)), E'\x01', '\\'
+        replace(replace(other, E'\\\\', E'\x01'), E'\\u0000', chr(mask)), E'\x01', E'\\\\'
     )::jsonb;
 END
 $$;
@@ -137,7 +137,7 @@ BEGIN
         {schema}.check_name('queue', queue, 200),
         {schema}.check_name('task', task, 200),
         {schema}.check_name('id', id, 512),
-        {schema}.check_name('key', key, 512),
+        {schema}.check_name('key', key, 512, 1800),
         {schema}.check_name('correlation_id', correlation_id, 512),
         {schema}.check_number('version', version, 1, 1000000000),
         {schema}.check_number('priority', priority, -1000000000, 1000000000),
@@ -169,7 +169,12 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION check_name(name text, value text, longest integer) RETURNS void
+CREATE FUNCTION check_name(
+    name text,
+    value text,
+    longest integer,
+    bytes integer DEFAULT NULL
+) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -185,7 +190,12 @@ BEGIN
             '%s: is %s characters long, the limit is %s', name, length(value), longest
         );
     END IF;
-    IF value ~ '[\x01-\x1f\x7f-\x9f]' THEN
+    IF octet_length(value) > bytes THEN
+        RAISE check_violation USING MESSAGE = format(
+            '%s: is %s bytes long in UTF-8, the limit is %s', name, octet_length(value), bytes
+        );
+    END IF;
+    IF value ~ E'[\\x01-\\x1f\\x7f-\\x9f]' THEN
         RAISE check_violation USING MESSAGE = format('%s: holds a control character', name);
     END IF;
 END
@@ -229,11 +239,14 @@ CREATE FUNCTION check_backoff(backoff text) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    numbers CONSTANT double precision[] := string_to_array(backoff, ',');
+    number CONSTANT text := '-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]+)?';
+    numbers double precision[];
 BEGIN
-    IF NOT (
-        cardinality(numbers) = 4
-        AND numbers[1] BETWEEN 0 AND 316224000
+    IF backoff ~ format('^%1$s(,%1$s){3}$', number) THEN
+        numbers := string_to_array(backoff, ',');
+    END IF;
+    IF numbers IS NULL OR NOT (
+        numbers[1] BETWEEN 0 AND 316224000
         AND numbers[2] BETWEEN 1 AND 100
         AND numbers[3] BETWEEN 0 AND 316224000
         AND numbers[4] BETWEEN 0 AND 1
@@ -284,8 +297,8 @@ DECLARE
     deep CONSTANT boolean := size > 128 AND 64
         < 2 * size - octet_length(replace(body, '[', '')) - octet_length(replace(body, '{', ''));
     huge CONSTANT boolean := body
-        ~ '(?:^|[[,:\s])-?[0-9]+(?:[.][0-9]+)?[eE]\+?[0-9]{3}|[0-9]{200}';
-    paired CONSTANT boolean := strpos(body, '\ud') > 0 OR strpos(body, '\uD') > 0;
+        ~ E'(?:^|[[,:\\s])-?[0-9]+(?:[.][0-9]+)?[eE]\\+?[0-9]{3}|[0-9]{200}';
+    paired CONSTANT boolean := strpos(body, E'\\ud') > 0 OR strpos(body, E'\\uD') > 0;
     document jsonb;
 BEGIN
     IF size > 8388608 THEN
@@ -298,7 +311,7 @@ BEGIN
         RETURN;
     END IF;
     BEGIN
-        document := replace(body, '\u0000', '\u0001')::jsonb;
+        document := replace(body, E'\\u0000', E'\\u0001')::jsonb;
     EXCEPTION
         WHEN invalid_text_representation THEN
             RAISE check_violation USING

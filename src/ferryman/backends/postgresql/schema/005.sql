@@ -11,7 +11,7 @@ DECLARE
     mask integer := 57344;
     masked text;
 BEGIN
-    IF strpos(document, '\u') = 0 THEN
+    IF strpos(document, E'\\u') = 0 THEN
         RETURN document::json #> place;
     END IF;
     WHILE strpos(document, chr(mask)) > 0 LOOP
@@ -19,13 +19,13 @@ BEGIN
     END LOOP;
     -- A backslash that is escaped itself begins nothing.
     masked := regexp_replace(
-        replace(document, '\\', E'\x01'),
-        '\\u(?=0000|d[89ab]..(?!\\ud[c-f]))|(?<!\\ud[89ab]..)\\u(?=d[c-f])',
+        replace(document, E'\\\\', E'\x01'),
+        E'\\\\u(?=0000|d[89ab]..(?!\\\\ud[c-f]))|(?<!\\\\ud[89ab]..)\\\\u(?=d[c-f])',
         chr(mask),
         'gi'
     );
     RETURN replace(
-        (replace(masked, E'\x01', '\\')::json #> place)::text, chr(mask), '\u'
+        (replace(masked, E'\x01', E'\\\\')::json #> place)::text, chr(mask), E'\\u'
     )::json;
 END
 $$;
@@ -42,8 +42,8 @@ BEGIN
     IF kind <> 'string' THEN
         RETURN value::text;
     END IF;
-    IF strpos(value::text, '\u') > 0 AND replace(value::text, '\\', '')
-        ~* '\\u(0000|d[89ab]..(?!\\ud[c-f]))|(?<!\\ud[89ab]..)\\ud[c-f]' THEN
+    IF strpos(value::text, E'\\u') > 0 AND replace(value::text, E'\\\\', '')
+        ~* E'\\\\u(0000|d[89ab]..(?!\\\\ud[c-f]))|(?<!\\\\ud[89ab]..)\\\\ud[c-f]' THEN
         RETURN NULL;
     END IF;
     RETURN value #>> '{}';
