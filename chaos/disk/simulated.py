@@ -176,9 +176,10 @@ class SimulatedDisk:
         node = self._find(path, at)
         if node is None:
             return None
+        number, changed = node.number, node.changed_at
         if isinstance(node, Folder):
-            return Found(True, False, node.hinted, 0, node.changed_at, node.number)
-        return Found(False, True, False, len(node.content), node.changed_at, node.number)
+            return Found(True, False, node.hinted, 0, changed, number, changed)
+        return Found(False, True, False, len(node.content), changed, number, changed)
 
     def names(self, path: str, at: int | None = None) -> Sequence[str] | None:
         node = self._handles[at] if at is not None else self._find(path)

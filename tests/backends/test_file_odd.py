@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferryman.backends.files import FileBackend
+from ferryman.backends.files.disk import LocalDisk
+from ferryman.backends.files.location import Location
+from ferryman.clock import SystemClock
 from ferryman.filter import Filter
 from ferryman.job import JobError, State
 from ferryman.lifecycle import Verdict
@@ -21,7 +26,6 @@ from ferryman.testing.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from ferryman.job import Job
 
@@ -97,7 +101,9 @@ WRONG: dict[str, Any] = {
     "ready_at": [None, "tomorrow", True],
     "created_at": ["x"],
     "deadline": ["x"],
-    "fence": ["x"],
+    "fence": ["x", 1e250, 10**30, -1],
+    "attempts": [10**30, 1.5],
+    "percent": ["50\ud83d"],
     "errors": ["x", 5, ["x"], [{"attempt": 1}]],
     "logs": [[["x"]], 5],
     "state": ["bad"],
@@ -112,7 +118,7 @@ def test_a_field_of_a_wrong_type_sets_its_job_aside_and_stops_no_other(
     store: FileBackend, pending: Path, root: Path, case: tuple[str, Any], marked: bool
 ) -> None:
     name, value = case
-    change = {"fence": 1} if name in ("logs", "errors") else {}
+    change = {"fence": 1} if name in ("logs", "errors", "percent") else {}
     edit(pending / "odd" / "task.json", **change | {name: value})
     if not marked:
         (pending / "odd").chmod(0o755)
@@ -125,6 +131,23 @@ def test_a_field_of_a_wrong_type_sets_its_job_aside_and_stops_no_other(
     assert trouble.reason
     assert listed(store) == {"good"}
     assert {path.name for path in root.parent.iterdir()} == {"queues"}
+
+
+class Guarded(LocalDisk):
+    """Nobody may put anything into the folder of the job `guarded`."""
+
+    def rename(self, path: str, new: str, *, at: int | None = None) -> None:
+        if at is not None and Path(f"/proc/self/fd/{at}").readlink().name == "guarded":
+            raise PermissionError(errno.EPERM, "Operation not permitted", path, None, new)
+        super().rename(path, new, at=at)
+
+
+def test_a_folder_that_may_not_be_changed_stops_no_other(root: Path, store: FileBackend) -> None:
+    (root / "mail" / "pending" / "guarded").mkdir()
+    (root / "mail" / "pending" / "guarded" / "task.json").write_text('{"task": "send"}')
+    other = FileBackend(Location(str(root), durable=False), Guarded(durable=False), SystemClock())
+    everything_works(other)
+    other.close()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from typing import TYPE_CHECKING, Any
@@ -161,10 +162,26 @@ def test_a_failed_job_moved_back_runs_again(store: Backend, mail: Path, way: str
     assert [error.text for error in whole.errors] == ["boom"]
 
 
-def test_a_copy_of_a_waiting_job_is_a_job_of_its_own(store: Backend, mail: Path) -> None:
-    shutil.copytree(mail / "pending" / "first", mail / "pending" / "second")
-    (mail / "pending" / "second").chmod(0o700)  # cp -r does not keep the mark either
-    assert sorted(job.id for job in polled(store) + polled(store)) == ["first", "second"]
+@pytest.mark.parametrize("was", [None, "2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z"])
+def test_an_edited_time_holds_also_for_a_job_with_a_history(
+    store: Backend, mail: Path, was: str | None
+) -> None:
+    claim_all(store)
+    due = {} if was is None else {"ready_at": was}
+    store.pause_queue("mail")
+    dropped(mail / "pending" / "x", task="send", **due)
+    wait_until(lambda: store.reap() or (mail / "pending" / "x" / "history.json").exists())
+    path = mail / "pending" / "x" / "task.json"
+    for moment, runs in (("2998-01-01T00:00:00Z", False), ("2021-01-01T00:00:00Z", True)):
+        path.write_text(json.dumps({"task": "send", "ready_at": moment}))
+        os.utime(path, (time.time() + 5, time.time() + 5))
+        os.utime(mail / ".ready" / "looked", (0, 0))
+        store.resume_queue("mail")
+        if runs:
+            assert [job.id for job in found(store)] == ["x"]
+        else:
+            assert polled(store) + polled(store) == []
+        store.pause_queue("mail")
 
 
 def test_a_finished_task_that_is_copied_back_stays_finished(store: Backend, mail: Path) -> None:

@@ -147,6 +147,8 @@ class Adoption:
     def _write_down(self, place: Held, row: Row) -> None:
         row.seq = self._store.next_seq(self._store.now())
         row.own_facts = True
+        if row.told_ready_at is None:
+            row.told_ready_at = row.ready_at
         self._store.put_in(place, "history.json", history_text(row), sync=True)
 
     def is_second(self, place: Held, row: Row) -> bool:

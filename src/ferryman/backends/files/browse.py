@@ -117,13 +117,14 @@ def _job(store: Store, folders: Folders, name: str) -> Row | None:
     path, reason = folders.job(name), "no worker that polls this queue has taken it in yet"
     try:
         row = find_in(store, folders, name) if is_ours(name) else None
+        if row is not None or name.startswith(".") or _is_rest(store, path):
+            return row
     except OSError as error:
         if not lies_in(error, path):
             raise
-        row, reason = None, error.strerror or str(error)
-    if row is None and not name.startswith(".") and not _is_rest(store, path):
-        store.left_out[path] = (folders.queue, reason)
-    return row
+        reason = error.strerror or str(error)
+    store.left_out[path] = (folders.queue, reason)
+    return None
 
 
 def _is_rest(store: Store, path: str) -> bool:

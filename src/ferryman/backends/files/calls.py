@@ -24,7 +24,8 @@ class SyncFailed(OSError):
 class Found(NamedTuple):
     """What lies at a path. `hinted` is the sticky bit; `changed_at` the last change of content.
 
-    `inode` tells a file from a later one of the same name.
+    `inode` tells a file from a later one of the same name. `moved_at` is the last change of
+    anything, its name and place included, which nobody can set.
     """
 
     folder: bool
@@ -33,6 +34,7 @@ class Found(NamedTuple):
     size: int
     changed_at: float
     inode: int
+    moved_at: float
 
 
 class Room(NamedTuple):

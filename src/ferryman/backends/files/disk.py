@@ -216,6 +216,7 @@ class LocalDisk:
             seen.st_size,
             seen.st_mtime,
             seen.st_ino,
+            seen.st_ctime,
         )
 
     def names(self, path: str, at: int | None = None) -> Sequence[str] | None:

@@ -16,6 +16,7 @@ from ferryman.backends.files.row import Row
 from ferryman.errors import InvalidMessage
 from ferryman.job import TERMINAL, JobError, LogLine, State
 from ferryman.message import Message, check_work, encode
+from ferryman.queue.arrival import MAX_COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -67,10 +68,12 @@ def history_text(row: Row) -> bytes:
     """What happened to an unfinished job between its claims."""
     paused = '  "paused": true,\n' if row.state is State.PAUSED else ""
     revision = f'  "revision": {row.revision},\n' if row.revision else ""
+    told = "" if row.told_ready_at is None else text_of(row.told_ready_at)
+    due = f'  "task_ready_at": "{told}",\n' if told else ""
     return (
         f'{{\n  "id": {quoted(row.id)},\n  "created_at": "{text_of(row.created_at)}",\n'
         f'  "seq": {row.seq},\n  "ready_at": "{text_of(row.ready_at)}",\n'
-        f"{paused}{revision}{_past(row)}\n}}\n"
+        f"{due}{paused}{revision}{_past(row)}\n}}\n"
     ).encode()
 
 
@@ -211,7 +214,8 @@ def row_of(facts: Mapping[str, Any], queue: str, job_id: str) -> Row:
 def add_history(row: Row, facts: Mapping[str, Any]) -> None:
     """Let `history.json` say what happened to the job since it was pushed.
 
-    Where the task was replaced after that, its own `ready_at` holds and the attempts start anew.
+    Where the task was replaced after that, its own `ready_at` holds and the attempts start anew;
+    where people have written another `ready_at` into it, that holds.
     """
     try:
         row.id = _text(facts, "id", row.id)
@@ -223,11 +227,20 @@ def add_history(row: Row, facts: Mapping[str, Any]) -> None:
         _read_past(row, facts)
         if _number(facts, "revision") < row.revision:
             row.start_anew()
-        else:
+        elif not _is_edited(row, facts):
             row.ready_at = moment_of(facts["ready_at"])
+            if "task_ready_at" in facts:
+                row.told_ready_at = moment_of(facts["task_ready_at"])
         row.own_facts = True
     except _MISFITS as error:
         raise Unreadable(_complaint(error)) from None
+
+
+def _is_edited(row: Row, facts: Mapping[str, Any]) -> bool:
+    """Whether the task is due at another moment than when its history was written."""
+    if row.told_ready_at is None or "task_ready_at" not in facts:
+        return False
+    return row.told_ready_at != moment_of(facts["task_ready_at"])
 
 
 def _read(facts: Mapping[str, Any], queue: str, job_id: str) -> Row:
@@ -238,7 +251,8 @@ def _read(facts: Mapping[str, Any], queue: str, job_id: str) -> Row:
     row.seq = _number(facts, "seq")
     if "created_at" in facts:
         row.created_at = moment_of(facts["created_at"])
-    row.ready_at = moment_of(facts["ready_at"]) if "ready_at" in facts else row.created_at
+    row.told_ready_at = moment_of(facts["ready_at"]) if "ready_at" in facts else None
+    row.ready_at = row.created_at if row.told_ready_at is None else row.told_ready_at
     row.key = facts.get("key")
     if "deadline" in facts:
         row.deadline = moment_of(facts["deadline"])
@@ -258,10 +272,10 @@ def _read(facts: Mapping[str, Any], queue: str, job_id: str) -> Row:
 
 
 def _read_past(row: Row, facts: Mapping[str, Any]) -> None:
-    row.generation = int(facts.get("generation", 1))
-    row.fence = int(facts.get("fence", 0))
-    row.attempts = int(facts.get("attempts", 0))
-    row.given_back = int(facts.get("given_back", 0))
+    row.generation = _count(facts, "generation", 1)
+    row.fence = _count(facts, "fence")
+    row.attempts = _count(facts, "attempts")
+    row.given_back = _count(facts, "given_back")
     if facts.get("started_at") is not None:
         row.started_at = moment_of(facts["started_at"])
     row.settled = _text(facts, "settled")
@@ -315,6 +329,13 @@ def _number(facts: Mapping[str, Any], name: str) -> int:
     if type(value) is int:
         return value
     raise ValueError(f"{name} is {_json(value)}, not a whole number")
+
+
+def _count(facts: Mapping[str, Any], name: str, default: int = 0) -> int:
+    value = facts.get(name, default)
+    if type(value) is int and 0 <= value <= MAX_COUNT:
+        return value
+    raise ValueError(f"{name} is {_json(value)}, not a number from 0 to {MAX_COUNT}")
 
 
 def _share(value: Any) -> float | None:

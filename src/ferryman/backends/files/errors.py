@@ -32,8 +32,13 @@ def lies_in(error: OSError, path: str) -> bool:
     """Whether only what lies at the path is at fault, and other jobs need not wait for it."""
     if error.errno not in _OF_AN_ENTRY or isinstance(error, SyncFailed):
         return False
+    # A file that could not be moved has two names.
+    second = error.filename if error.filename2 is None else error.filename2
+    return _is_in(str(error.filename), path) or _is_in(str(second), path)
+
+
+def _is_in(named: str, path: str) -> bool:
     # A name without a path was looked for in the locked folder of that very job.
-    named = str(error.filename)
     return not named.startswith("/") or named == path or named.startswith(f"{path}/")
 
 

@@ -28,7 +28,7 @@ def set_aside(store: Store, folders: Folders, path: str, name: str, reason: str)
         stem = f"{stem},{store.nonce()}"
     was = shown(path)
     text = f"{reason}\nIt was {was}.\nMend it and move it back, or delete it with this file.\n"
-    store.put_hint(f"{stem}{_REASON}", text.encode())
+    store.put_hint(f"{stem}{_REASON}", text.encode(errors="backslashreplace"))
     try:
         store.disk.rename(path, f"{stem}.json")
     except FileNotFoundError:
@@ -39,7 +39,8 @@ def set_aside(store: Store, folders: Folders, path: str, name: str, reason: str)
             store.disk.unlink(f"{stem}{_REASON}")
         return
     store.disk.sync_folder(folders.quarantine)
-    _log.warning("queue %r: %s was set aside in %s.json: %s", folders.queue, was, stem, reason)
+    why = shown(reason)
+    _log.warning("queue %r: %s was set aside in %s.json: %s", folders.queue, was, stem, why)
 
 
 def young(store: Store, path: str) -> bool:

@@ -95,6 +95,9 @@ def _read(desk: Desk, place: Held) -> Row | None:
 
 def _past_lease(desk: Desk, limit: int) -> list[Reaped]:
     store, now = desk.store, desk.store.now()
+    if desk.index.make_again():
+        for queue in store.queues():
+            desk.sweeper.rebuild_if_needed(store.folders(queue))
     expired: list[tuple[float, Indexed]] = []
     for entry in desk.index.all():
         content = store.disk.read(f"{store.folders(entry.queue).job(entry.name)}/lease.json")

@@ -22,7 +22,7 @@ class Row:
 
     `settled` is the mark of its last settlement. `children` wait in a completed record until they
     are handed over. `revision` counts replacements of the body. `own_facts`: there is a history
-    beside the task.
+    beside the task. `told_ready_at` is the `ready_at` that was read in the task.
     """
 
     __slots__ = (
@@ -63,6 +63,7 @@ class Row:
         "task",
         "tenant",
         "timeout",
+        "told_ready_at",
         "version",
         "worker",
     )
@@ -80,6 +81,7 @@ class Row:
         self.attempts = self.fence = self.given_back = 0
         self.generation = 1
         self.created_at = self.ready_at = 0.0
+        self.told_ready_at: float | None = None
         self.started_at: float | None = None
         self.finished_at: float | None = None
         self.deadline: float | None = None

@@ -181,7 +181,7 @@ class Store:
                 self.disk.sync_folder(self.layout.root)
                 if self.disk.make_folder(ready) and made[1]:
                     # A queue that is new has all its hints: none.
-                    self.put_hint(f"{folders.ready}/boot", self.this_boot.encode())
+                    self.put_hint(f"{folders.ready}/boot", self.mark_of(queue))
             self._made.add(queue)
         return folders
 
@@ -189,6 +189,14 @@ class Store:
         """Somebody may have removed folders of the queue."""
         self._made.discard(queue)
         return self.make_queue(queue)
+
+    def mark_of(self, queue: str) -> bytes:
+        """What says that all hints of a queue are written: since this boot, and right here.
+
+        A queue that was renamed, or copied to another store, brings that of another place along.
+        """
+        root = self.disk.look(self.layout.root)
+        return f"{self.this_boot} {root and root.inode} {name_of(queue)}".encode()
 
     def check_root(self) -> None:
         """An outage never looks like an empty queue."""

@@ -64,7 +64,7 @@ class Sweeper:
             return False
         try:
             found = self._store.disk.look(folders.pending)
-            edits = Edits(self._store, folders)
+            edits = Edits(self._desk, folders)
             if found is None or (found.changed_at == sweep.seen and not edits.due):
                 return False
             # Its own processor time: on a busy machine a short pass would seem long.
@@ -100,7 +100,7 @@ class Sweeper:
                 continue
             if found.folder and found.hinted:
                 if edits is not None:
-                    edits.look_at(name)
+                    edits.look_at(name, found)
                 continue
             taken = self._adopt(folders, name, found)
             adopted += taken
@@ -112,7 +112,7 @@ class Sweeper:
     def rebuild_if_needed(self, folders: Folders) -> None:
         """After a boot, or when the hints were removed: write them all anew, one process only."""
         store, boot = self._store, f"{folders.ready}/{BOOT_MARK}"
-        mark = store.this_boot.encode()
+        mark = store.mark_of(folders.queue)
         if store.disk.read(boot) == mark:
             return
         store.make_queue_again(folders.queue)

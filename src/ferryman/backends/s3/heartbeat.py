@@ -11,7 +11,7 @@ from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import Place
 from ferryman.backends.files.reading import find_in
 from ferryman.backends.s3.find import find
-from ferryman.backends.s3.settle import TRIES, land
+from ferryman.backends.s3.settle import TRIES, land, runs
 from ferryman.backends.s3.sight import see, without_unreadable
 from ferryman.backends.s3.swap import swap
 from ferryman.errors import BackendUnavailable
@@ -35,12 +35,13 @@ def heartbeat(
     if answered >= 0 or any(beat.job_id not in node.claims for beat in beats):
         entries = list(node.desk.index.of(worker))
     queues = {entry.name: entry.queue for entry in entries}
-    pulses = node.each(partial(_prolong, node, worker, lease, queues), beats)
+    prolong = partial(_prolong, node, worker, lease, queues)
+    pulses = [pulse for run in runs(beats) for pulse in node.each(prolong, run)]
     listed = {(name_of(beat.job_id), beat.fence) for beat in beats}
     lost = [each for each in entries if (each.name, each.fence) not in listed]
     if answered >= 0:
         node.each(partial(_give_back, node, worker, answered), lost)
-    return list(pulses)
+    return pulses
 
 
 def _prolong(node: Node, worker: str, lease: float, queues: dict[str, str], beat: Beat) -> Pulse:

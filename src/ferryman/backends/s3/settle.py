@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ferryman.backends.files import endings
 from ferryman.backends.files.names import name_of
@@ -25,31 +25,33 @@ if TYPE_CHECKING:
     from ferryman.backends.files.row import Row
     from ferryman.backends.s3.node import Node
     from ferryman.backends.s3.sight import Sight
+    from ferryman.queue.heartbeat import Beat
     from ferryman.queue.settlement import Settlement
 
 TRIES: Final = 10
+T = TypeVar("T", "Settlement", "Beat")
 
 
 def settle(node: Node, settlements: Sequence[Settlement]) -> list[Receipt]:
     """One receipt for each settlement, in order."""
     receipts: list[Receipt] = []
-    for run in _runs(settlements):
+    for run in runs(settlements):
         # The children stand in the order of the batch, although their parents end together.
         numbered = [(settlement, number(node, settlement.children)) for settlement in run]
         receipts += node.each(partial(_settle, node), numbered)
     return receipts
 
 
-def _runs(settlements: Sequence[Settlement]) -> Iterator[list[Settlement]]:
-    """Settlements of different jobs, which can end at the same time."""
-    run: list[Settlement] = []
+def runs(batch: Sequence[T]) -> Iterator[list[T]]:
+    """Settlements or beats of different jobs, which can be sent at the same time."""
+    run: list[T] = []
     ids: set[str] = set()
-    for settlement in settlements:
-        if settlement.job_id in ids:
+    for each in batch:
+        if each.job_id in ids:
             yield run
             run, ids = [], set()
-        run.append(settlement)
-        ids.add(settlement.job_id)
+        run.append(each)
+        ids.add(each.job_id)
     if run:
         yield run
 
