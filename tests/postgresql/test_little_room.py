@@ -38,8 +38,9 @@ FILL = "SELECT pg_notify('elsewhere', repeat('x', 7000) || n) FROM generate_seri
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The URL of a server with the least room that it can have."""
-    settings = {"max_notify_queue_pages": "64", "max_locks_per_transaction": "10"}
-    with Cluster(**settings, max_connections="20") as cluster:
+    with Cluster(
+        max_notify_queue_pages="64", max_locks_per_transaction="10", max_connections="20"
+    ) as cluster:
         cluster.primary.start()
         yield cluster.primary.url
 

@@ -79,7 +79,7 @@ def nested(depth: int) -> str:
         {"backoff": "{1,2,3,0}"},
         {"backoff": "1e999,2,3,0"},
     ],
-    ids=str,
+    ids=lambda options: str(options)[:32],
 )
 def test_an_option_is_refused_with_pythons_words(
     backend: PostgresqlBackend, postgres_admin: Admin, options: dict[str, Any]
