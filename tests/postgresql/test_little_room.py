@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from ferryman.backends.postgresql import connect
+from ferryman.backends.postgresql import connect, pooler
 from ferryman.clock import SystemClock
 from ferryman.errors import BackendRejected
+from ferryman.queue.diagnosis import Severity
 from ferryman.queue.view import View
 from ferryman.testing.conformance.given import (
     a_message,
@@ -22,6 +23,7 @@ from ferryman.testing.conformance.given import (
     settle,
     several,
 )
+from ferryman.testing.waiting import wait_until
 from tests.servers.postgres_cluster import Cluster
 from tests.servers.postgres_fixtures import SCHEMA, sweep
 
@@ -62,6 +64,9 @@ def backend(server: str, admin: Admin) -> Iterator[PostgresqlBackend]:
 @pytest.fixture
 def sleeper(server: str, admin: Admin) -> Iterator[Admin]:
     """A listener that sleeps in its transaction while the server's queue of notices runs full."""
+    empty = "SELECT WHERE pg_notification_queue_usage() = 0"
+    # The sleeper of another test may not have gone yet, and would take what it holds with it.
+    wait_until(lambda: admin.execute(empty).rowcount == 1, what="the queue to be empty")
     with psycopg.connect(server, autocommit=True) as sleeper:
         sleeper.execute("LISTEN elsewhere")
         sleeper.execute("BEGIN")
@@ -136,6 +141,15 @@ def test_jobs_are_announced_again_when_the_sleeper_has_gone(
         admin.execute(f"SELECT {SCHEMA}.push('pages', 'send')")
         heard = [notice.payload for notice in ear.notifies(timeout=10, stop_after=2)]
     assert heard == ["post", "pages"]
+
+
+def test_a_doctor_finds_the_full_queue_of_notices(
+    backend: PostgresqlBackend, sleeper: Admin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pooler, "HEARD_WITHIN", 0.1)
+    [found] = [one for one in backend.diagnose() if one.check == "listener"]
+    assert found.severity is Severity.WARNING
+    assert "pg_notification_queue_usage()" in found.fix
 
 
 def test_more_keys_than_the_server_has_locks_are_refused_with_what_helps(
