@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -81,6 +82,38 @@ def test_an_encoded_password_is_used_and_not_shown() -> None:
     url = "postgresql://ana:g%40%2F%23%3Fh@one:1,two:2/jobs"
     assert told(url)["password"] == "g@/#?h"  # noqa: S105
     assert Location.parse(url).name == "postgresql://ana:***@one:1,two:2/jobs"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ana:ge%zzhe%69m@one/jobs",
+        "postgresql://ana:ge%00heim@one/jobs",
+        "postgresql://ana@one/jobs?password=ge%zzheim",
+        "postgresql://ana@one/jobs?sslpassword=ge%00heim",
+        "postgresql://ana@one/jobs?sslpassword=ge%heim&schema=s",
+        "postgresql://ana:ge[heim]@one/jobs",
+        "postgresql://ana:ge／heim@one/jobs",
+        "postgresql://ana:geheim@[::1/jobs",
+    ],
+)
+def test_a_url_that_cannot_be_read_tells_nothing_of_its_password(url: str) -> None:
+    with pytest.raises(BackendRejected, match="cannot be read") as refusal:
+        Location.parse(url)
+    assert not re.search("ge|heim|he%69m", str(refusal.value))
+    assert refusal.value.__cause__ is None
+    assert refusal.value.__suppress_context__
+
+
+@pytest.mark.parametrize("host", ["[::1", "[::g]", "[one]"])
+def test_a_host_in_brackets_is_an_ipv6_address(host: str) -> None:
+    with pytest.raises(BackendRejected, match="IPv6"):
+        Location.parse(f"postgresql://ana:geheim@{host}/jobs")
+
+
+def test_an_option_that_libpq_does_not_know_is_named() -> None:
+    with pytest.raises(BackendRejected, match=r'cannot be read.*"nonsense"'):
+        Location.parse("postgresql://ana:geheim@one/jobs?nonsense=1")
 
 
 @pytest.mark.parametrize(

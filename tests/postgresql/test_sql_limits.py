@@ -47,6 +47,8 @@ def nested(depth: int) -> str:
         {"id": "x" * 513},
         {"id": " "},
         {"key": ""},
+        {"key": "🚢" * 512},
+        {"key": "é" * 901},
         {"correlation_id": "x" * 513},
         {"priority": 2_000_000_000},
         {"version": 0},
@@ -71,8 +73,13 @@ def nested(depth: int) -> str:
         {"backoff": "1,0.5,3,0"},
         {"backoff": "1,2,3,2"},
         {"backoff": "nan,2,3,0"},
+        {"backoff": "abc"},
+        {"backoff": "1,null,3,0"},
+        {"backoff": "0x1,2,3,0"},
+        {"backoff": "{1,2,3,0}"},
+        {"backoff": "1e999,2,3,0"},
     ],
-    ids=str,
+    ids=lambda options: str(options)[:32],
 )
 def test_an_option_is_refused_with_pythons_words(
     backend: PostgresqlBackend, postgres_admin: Admin, options: dict[str, Any]

@@ -27,6 +27,7 @@ from ferryman.testing.conformance.given import (
     settle,
     several,
     state_of,
+    the_job,
 )
 from tests.servers.postgres_fixtures import SCHEMA
 
@@ -162,6 +163,37 @@ def test_a_transaction_that_has_failed_is_refused(
     with pytest.raises(psycopg.errors.DivisionByZero):
         theirs.execute("SELECT 1 / 0")
     with pytest.raises(InvalidMessage, match="roll it back"):
+        backend.push([a_message()], connection=theirs)
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_connection_in_pipeline_mode_is_refused(
+    backend: PostgresqlBackend, theirs: Theirs, count: int
+) -> None:
+    batch = [a_message(id=f"x{number}") for number in range(count)]
+    with theirs.pipeline(), pytest.raises(InvalidMessage, match=r"^connection: .*pipeline"):
+        backend.push(batch, connection=theirs)
+    theirs.commit()
+    assert backend.get("x0") is None
+
+
+def test_a_connection_that_cannot_carry_every_text_is_refused(
+    backend: PostgresqlBackend, postgres: str
+) -> None:
+    with psycopg.connect(postgres, client_encoding="latin1") as theirs:
+        with pytest.raises(InvalidMessage, match=r"^connection: .*iso8859-1.*utf8"):
+            backend.push([a_message("e", id="x")], connection=theirs)
+        theirs.execute("SET client_encoding = utf8")
+        backend.push([a_message("日本", id="x")], connection=theirs)
+    assert the_job(backend, "x").payload == "日本"
+
+
+def test_a_connection_that_was_closed_is_an_outage(
+    backend: PostgresqlBackend, postgres: str
+) -> None:
+    theirs = psycopg.connect(postgres)
+    theirs.close()
+    with pytest.raises(BackendUnavailable, match="nothing was written"):
         backend.push([a_message()], connection=theirs)
 
 

@@ -188,6 +188,21 @@ def test_views_of_one_name_in_two_schemas_push_each_its_own(
     assert [(job.queue, job.task) for job in jobs] == [(place, place) for place in places]
 
 
+def test_a_view_of_another_store_is_not_taken_over(
+    backend: PostgresqlBackend, new_schema_url: str, postgres_admin: Admin
+) -> None:
+    backend.create_view(a_view())
+    with closing(connect(new_schema_url, SystemClock())) as other:
+        for columns in (COLUMNS, {"task": "task"}):
+            with pytest.raises(InvalidView, match="'mine' is of another store"):
+                other.create_view(a_view(columns))
+        postgres_admin.execute("INSERT INTO mine (id, n) VALUES ('x', 1)")
+        assert other.get("x") is None
+    assert the_job(backend, "x").payload == {"n": 1}
+    backend.create_view(a_view({**COLUMNS, "task": "task"}))
+    assert postgres_admin.execute("SELECT * FROM mine").fetchall() == [("x", 1, "send")]
+
+
 def test_without_a_schema_for_tables_it_is_said_what_is_missing(postgres_url: str) -> None:
     url = f"{postgres_url}&options=-csearch_path%3Dnowhere"
     with Ferry(url) as ferry, pytest.raises(InvalidView, match="search_path"):

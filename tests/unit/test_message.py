@@ -89,6 +89,18 @@ def test_names_have_a_length_limit(field: str, limit: int) -> None:
         message(**{field: "x" * (limit + 1)})
 
 
+@pytest.mark.parametrize(("character", "most"), [("é", 512), ("日", 512), ("🚢", 450)])
+def test_a_key_has_a_limit_in_bytes_too(character: str, most: int) -> None:
+    assert len(message(key=character * most).key or "") == most
+    with pytest.raises(InvalidMessage, match=r"^key: .*the limit is (512|1800)$"):
+        message(key=character * (most + 1))
+
+
+def test_a_key_that_is_too_long_only_in_bytes_is_told_so() -> None:
+    with pytest.raises(InvalidMessage, match=r"^key: is 2048 bytes long .* limit is 1800$"):
+        message(key="🚢" * 512)
+
+
 def test_an_id_of_300_characters_is_fine() -> None:
     assert len(message(id="é" * 300).id) == 300
 

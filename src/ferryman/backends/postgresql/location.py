@@ -33,6 +33,7 @@ _RESERVED: Final = frozenset(
 _YES_NO: Final = {"yes": True, "no": False}
 _OURS: Final = frozenset({"schema", "timeout", "connections", "listen"})
 _HOST: Final = r"(?:\[[^\]]*\]|[^][:,@]*)(?::\d*)?"
+_ENCODE: Final = "percent-encode what is special in user, password and options"
 _HARMLESS: Final = re.compile(r'invalid URI query parameter: "\w+"')
 _HOSTS: Final = re.compile(rf"{_HOST}(?:,{_HOST})*")
 
@@ -57,8 +58,10 @@ class Location:
         name = safe_url(url)
         try:
             parts = urlsplit(url)
-        except ValueError as error:
-            raise BackendRejected(f"{name!r} cannot be read: {error}") from None
+        except ValueError:
+            # What it says may quote a password.
+            reason = f"{_ENCODE}; what is in brackets is an IPv6 address"
+            raise BackendRejected(f"{name!r} cannot be read: {reason}") from None
         login, _, hosts = parts.netloc.rpartition("@")
         astray = "@" in login or "@" in parts.path or parts.fragment
         if astray or not _HOSTS.fullmatch(hosts):
@@ -106,7 +109,7 @@ def _conninfo(url: str, name: str, timeout: float) -> str:
         reason = str(error).strip()
         if not _HARMLESS.fullmatch(reason):
             # libpq quotes the part it stumbles over, and that may be a password.
-            reason = "percent-encode what is special in user, password and options"
+            reason = _ENCODE
         raise BackendRejected(f"{name!r} cannot be read: {reason}") from None
     defaults: dict[str, str | int] = {
         "application_name": "ferryman",

@@ -42,7 +42,10 @@ class PatientConnection(psycopg.Connection[Row]):
         return made
 
     def wait(self, gen: PQGen[RV], *args: Any, **options: Any) -> RV:
-        options.setdefault("timeout", self.patience)
+        if "timeout" in options:
+            # Of `notifies`, to which it is no failure to hear nothing.
+            return super().wait(gen, *args, **options)
+        options["timeout"] = self.patience
         try:
             return super().wait(gen, *args, **options)
         except psycopg.errors._WaitTimeout as error:

@@ -121,7 +121,7 @@ def _rows(schema: str, view: View, job_id: str | None = None) -> str:
 def _insertion(schema: str, view: View) -> str:
     """A function's body: the row becomes a job, and is answered as the view shows it."""
     options = [
-        _GIVEN[each.field].format(new=_new(each)) for each in view.columns if each.field in _GIVEN
+        _GIVEN[each.field].format(new=_said(each)) for each in view.columns if each.field in _GIVEN
     ]
     arguments = ", ".join(
         [
@@ -132,8 +132,9 @@ def _insertion(schema: str, view: View) -> str:
             *options,
         ]
     )
+    # In brackets, or PL/pgSQL would take the THEN of a CASE for that of its own IF.
     refusals = "".join(
-        f"IF {wrong} THEN RAISE check_violation USING MESSAGE = {literal(why)}; END IF; "
+        f"IF ({wrong}) THEN RAISE check_violation USING MESSAGE = {literal(why)}; END IF; "
         for wrong, why in _refusals(view)
     )
     return (
@@ -146,11 +147,11 @@ def _insertion(schema: str, view: View) -> str:
 def _refusals(view: View) -> Iterator[tuple[str, str]]:
     """What no row may say that becomes a job, and the words for it."""
     for each in view.columns:
-        new = _new(each)
         if each.field == "state":
-            yield f"{new} <> {literal(each.pending)}", f"{each.name}: a new job is {each.pending}"
+            odd = f"({_said(each)})::text <> {literal(each.pending)}"
+            yield odd, f"{each.name}: a new job is {each.pending}"
         elif each.kind == "real" and each.field in _DOCUMENTS:
-            odd = f"{new} IN ('NaN', 'Infinity', '-Infinity')"
+            odd = f"{_new(each)} IN ('NaN', 'Infinity', '-Infinity')"
             yield odd, f"{each.name}: JSON has no such number"
     for field in _DOCUMENTS:
         whole, built = _parts(view, field)
@@ -181,7 +182,7 @@ def _merged(whole: str, built: str) -> str:
     """Parts are put into an object; beside anything else `_refusals` lets none pass."""
     return (
         f"(SELECT CASE WHEN part = {_EMPTY} THEN whole ELSE whole || part END "  # noqa: S608
-        f"FROM (SELECT coalesce({whole}, {_EMPTY}) AS whole, {built} AS part) AS both)"
+        f"FROM (SELECT coalesce({whole}, {_EMPTY}) AS whole, {built} AS part) AS document)"
     )
 
 
@@ -255,6 +256,12 @@ def _is_json(column: Column) -> bool:
 def _fitted(schema: str, text: str, kind: Kind) -> str:
     """What the text says as that type, null if it says something else."""
     return text if kind == "text" else f"{schema}.as_{kind}({text})"
+
+
+def _said(column: Column) -> str:
+    """What an inserted row says, as text where its type is none that a field's could be made of."""
+    new = _new(column)
+    return f"(to_jsonb({new}) #>> '{{}}')" if column.kind in ("json", "time") else new
 
 
 def _new(column: Column) -> str:

@@ -239,8 +239,9 @@ CREATE FUNCTION check_backoff(backoff text) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    number CONSTANT text := '-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]+)?';
-    numbers double precision[];
+    number CONSTANT text := '-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,3})?';
+    -- Others would be an error where they are too large or too small.
+    numbers numeric[];
 BEGIN
     IF backoff ~ format('^%1$s(,%1$s){3}$', number) THEN
         numbers := string_to_array(backoff, ',');
