@@ -53,7 +53,14 @@ def version_of(url: str) -> int | None:
 
 
 def _module_of(url: str) -> Any:
-    scheme = urlsplit(url).scheme
+    try:
+        scheme = urlsplit(url).scheme
+    except ValueError:
+        # It quotes what it stumbles over, and that may be a password.
+        raise BackendRejected(
+            f"{safe_url(url)!r} cannot be read: write what is special in user and password in "
+            "percent, such as %5B for [; an IPv6 address stands in brackets"
+        ) from None
     if scheme not in BACKENDS:
         known = ", ".join(f"{name}://" for name in BACKENDS)
         raise BackendRejected(f"{safe_url(url)!r} names no backend: use one of {known}")

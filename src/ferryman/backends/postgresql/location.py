@@ -33,7 +33,6 @@ _RESERVED: Final = frozenset(
 _YES_NO: Final = {"yes": True, "no": False}
 _OURS: Final = frozenset({"schema", "timeout", "connections", "listen"})
 _HOST: Final = r"(?:\[[^\]]*\]|[^][:,@]*)(?::\d*)?"
-_ENCODE: Final = "percent-encode what is special in user, password and options"
 _HARMLESS: Final = re.compile(r'invalid URI query parameter: "\w+"')
 _HOSTS: Final = re.compile(rf"{_HOST}(?:,{_HOST})*")
 
@@ -56,12 +55,7 @@ class Location:
     @classmethod
     def parse(cls, url: str) -> Location:
         name = safe_url(url)
-        try:
-            parts = urlsplit(url)
-        except ValueError:
-            # What it says may quote a password.
-            reason = f"{_ENCODE}; what is in brackets is an IPv6 address"
-            raise BackendRejected(f"{name!r} cannot be read: {reason}") from None
+        parts = urlsplit(url)
         login, _, hosts = parts.netloc.rpartition("@")
         astray = "@" in login or "@" in parts.path or parts.fragment
         if astray or not _HOSTS.fullmatch(hosts):
@@ -109,7 +103,7 @@ def _conninfo(url: str, name: str, timeout: float) -> str:
         reason = str(error).strip()
         if not _HARMLESS.fullmatch(reason):
             # libpq quotes the part it stumbles over, and that may be a password.
-            reason = _ENCODE
+            reason = "percent-encode what is special in user, password and options"
         raise BackendRejected(f"{name!r} cannot be read: {reason}") from None
     defaults: dict[str, str | int] = {
         "application_name": "ferryman",
