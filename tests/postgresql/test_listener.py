@@ -98,8 +98,8 @@ def test_those_who_wait_look_for_themselves_as_soon_as_nobody_listens(
 
     with backend._database.bell.heard_by(Sleeper()):
         postgres_admin.execute(f"SELECT pg_terminate_backend(pid) {SESSIONS}")
-        wait_until(lambda: heard, what="those who wait to be woken")
-    assert heard[0] is False
+        # The ring of its beginning may come first, and that it listens again.
+        wait_until(lambda: False in heard, what="those who wait to be woken")
 
 
 def test_a_listener_comes_back_after_every_cut_of_the_line(
