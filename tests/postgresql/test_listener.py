@@ -86,7 +86,7 @@ def test_those_who_wait_look_for_themselves_as_soon_as_nobody_listens(
 ) -> None:
     assert backend.wait(["mail"], 0.01) is False
     ear = backend._watch._listener
-    assert ear.hears
+    wait_until(lambda: ear.hears, what="the listener")
     heard: list[bool] = []
 
     class Sleeper:
