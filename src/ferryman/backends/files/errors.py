@@ -39,7 +39,8 @@ def lies_in(error: OSError, path: str) -> bool:
 
 def translate(error: OSError, root: str, *, committed: bool) -> BackendError:
     """The error of the contract. `committed`: a part of the work may be there already."""
-    said = f"{error.strerror or error} ({error.filename or root})"
+    # Of a rename it is the new name that tells where something is in the way.
+    said = f"{error.strerror or error} ({error.filename2 or error.filename or root})"
     if isinstance(error, SyncFailed):
         return OutcomeUnknown(
             f"{root}: fsync failed: {said}; what was just written may not survive a loss of power. "
