@@ -118,6 +118,13 @@ def test_a_folder_that_is_not_there_cannot_be_imported(run: Run, home: Path) -> 
     assert not (home / "nowhere").exists()
 
 
+def test_an_empty_folder_cannot_be_imported_and_stays_empty(run: Run, home: Path) -> None:
+    (home / "empty").mkdir()
+    shown = run("import", "empty", DST, code=5).stderr
+    assert f"there is no store at {home / 'empty'} yet" in shown
+    assert list((home / "empty").iterdir()) == []
+
+
 @pytest.mark.parametrize("name", ["with space", "50%", "ü#?"])
 def test_any_name_of_a_folder_will_do(run: Run, source: Backend, home: Path, name: str) -> None:
     pushed(source)

@@ -14,6 +14,8 @@ from ferryman.errors import BackendRejected
 from ferryman.ids import new_id
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ferryman.backends.files.disk import Disk
 
 MOUNTS: Final = "/proc/mounts"
@@ -61,6 +63,11 @@ class Location:
         mounts = (disk.read(MOUNTS) or b"").decode(errors="ignore")
         return mount_type(self.root, mounts)
 
+    def is_new(self, disk: Disk) -> bool:
+        """Whether nothing is at the root, or an empty folder."""
+        names = disk.names(self.root)
+        return not disk.exists(self.root) if names is None else not _others(names)
+
     def prepare(self, disk: Disk) -> None:
         """Make the root if it is new; refuse what is not ours or cannot be used safely."""
         kind = self.file_system(disk)
@@ -99,12 +106,12 @@ def _make(disk: Disk, root: str) -> None:
 
 def _start(disk: Disk, layout: Layout) -> None:
     """Mark a new root as ours. Two processes may do so at once: the content is the same."""
-    names = [name for name in disk.names(layout.root) or () if name != ".tmp"]
-    if names:
+    others = _others(disk.names(layout.root) or ())
+    if others:
         if disk.exists(layout.format):
             return
         raise BackendRejected(
-            f"{layout.root} is not empty and was not made by ferryman (it holds {names[0]!r}): "
+            f"{layout.root} is not empty and was not made by ferryman (it holds {others[0]!r}): "
             "choose a new or empty folder"
         )
     disk.make_folder(layout.tmp)
@@ -113,6 +120,11 @@ def _start(disk: Disk, layout: Layout) -> None:
     disk.create(tmp, text.encode(), sync=True)
     disk.rename(tmp, layout.format)
     disk.sync_folder(layout.root)
+
+
+def _others(names: Sequence[str]) -> list[str]:
+    """What lies in a root beside the folder in which a start was made."""
+    return [name for name in names if name != ".tmp"]
 
 
 def _check_format(root: str, content: bytes) -> None:
