@@ -14,6 +14,7 @@ from ferryman.testing.conformance.given import (
     claim,
     claimed,
     fail,
+    nack,
     pushed,
     settle,
     state_of,
@@ -86,6 +87,28 @@ def test_an_export_again_adds_what_is_new_and_renews_what_went_on(
     assert "2 jobs exported" in run("export", SRC, "incident").stdout
     with closing(open_backend((home / "incident").as_uri())) as folder:
         assert (the_job(folder, old).error, state_of(folder, new)) == ("no answer", "pending")
+
+
+def test_an_export_again_follows_a_pause_and_its_end(run: Run, source: Backend, home: Path) -> None:
+    job_id = pushed(source)
+    run("export", SRC, "incident")
+    with closing(open_backend((home / "incident").as_uri())) as folder:
+        for act, state in ((source.pause, "paused"), (source.resume, "pending")):
+            act([job_id])
+            assert "1 job exported" in run("export", SRC, "incident").stdout
+            assert state_of(folder, job_id) == state
+
+
+def test_an_export_again_leaves_a_copy_that_went_further(
+    run: Run, source: Backend, home: Path
+) -> None:
+    job_id = pushed(source)
+    run("export", SRC, "incident")
+    source.pause([job_id])
+    with closing(open_backend((home / "incident").as_uri())) as folder:
+        settle(folder, nack(claim(folder)))
+        run("export", SRC, "incident")
+        assert (state_of(folder, job_id), the_job(folder, job_id).attempts) == ("pending", 1)
 
 
 def test_an_import_changes_nothing_that_is_there(
