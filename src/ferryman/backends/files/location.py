@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from dataclasses import dataclass
@@ -87,8 +88,7 @@ class Location:
             _start(disk, layout)
         else:
             _check_format(self.root, content)
-        if any([disk.make_folder(folder) for folder in layout.all()]):  # noqa: C419 - all of them
-            disk.sync_folder(self.root)
+        _make_all(disk, layout)
 
 
 def _make(disk: Disk, root: str) -> None:
@@ -120,6 +120,16 @@ def _start(disk: Disk, layout: Layout) -> None:
     disk.create(tmp, text.encode(), sync=True)
     disk.rename(tmp, layout.format)
     disk.sync_folder(layout.root)
+
+
+def _make_all(disk: Disk, layout: Layout) -> None:
+    try:
+        if any([disk.make_folder(folder) for folder in layout.all()]):  # noqa: C419 - all of them
+            disk.sync_folder(layout.root)
+    except OSError as error:
+        # Whoever only reads needs none of them; whoever writes will hear of it.
+        if error.errno != errno.EROFS:
+            raise
 
 
 def _others(names: Sequence[str]) -> list[str]:
