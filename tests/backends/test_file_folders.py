@@ -80,7 +80,10 @@ def state_of(store: FileBackend, job_id: str) -> State | None:
 
 def torn(pending: Path) -> None:
     (pending / "torn").mkdir()
-    task = pending / "torn" / "task.json"
+    tear(pending / "torn" / "task.json")
+
+
+def tear(task: Path) -> None:
     task.write_text('{"task": ')
     os.utime(task, (LONG_AGO, LONG_AGO))
 
@@ -168,6 +171,21 @@ def test_a_torn_file_without_a_quarantine_stops_nobody(store: FileBackend, mail:
     assert len(polled(store)) == 6
     wait_until(lambda: store.poll("w1", {"mail": 1}, lease=60) or store.troubles(), what="a sweep")
     assert (mail / "quarantine" / "torn.json").exists()
+
+
+def test_a_torn_file_that_cannot_be_set_aside_stops_nobody(
+    root: Path, store: FileBackend, mail: Path
+) -> None:
+    torn(mail / "pending")
+    tear(mail / "pending" / "mail-0" / "task.json")
+    blocked(mail / "quarantine")
+    later = opened(root)
+    for each in (store, later):
+        each.reap()
+        assert each.wait(["mail"], 0)
+    assert len(polled(later)) == 5
+    assert (mail / "pending" / "torn" / "task.json").exists()
+    later.close()
 
 
 def test_deadlines_count_although_their_hints_were_removed(store: FileBackend, mail: Path) -> None:

@@ -17,6 +17,7 @@ _LASTING: Final = {
 
 _OF_AN_ENTRY: Final = frozenset(
     {
+        errno.ENOENT,
         errno.EACCES,
         errno.EPERM,
         errno.EISDIR,
@@ -28,13 +29,17 @@ _OF_AN_ENTRY: Final = frozenset(
 )
 
 
-def lies_in(error: OSError, path: str) -> bool:
-    """Whether only what lies at the path is at fault, and other jobs need not wait for it."""
+def lies_in(error: OSError, *paths: str) -> bool:
+    """Whether only what lies at one of the paths is at fault: other jobs need not wait for it."""
     if error.errno not in _OF_AN_ENTRY or isinstance(error, SyncFailed):
         return False
+    named = [str(name) for name in (error.filename, error.filename2) if name is not None]
     # A name without a path was looked for in the locked folder of that very job.
-    named = str(error.filename)
-    return not named.startswith("/") or named == path or named.startswith(f"{path}/")
+    return any(
+        not name.startswith("/") or name == path or name.startswith(f"{path}/")
+        for name in named
+        for path in paths
+    )
 
 
 def translate(error: OSError, root: str, *, committed: bool) -> BackendError:

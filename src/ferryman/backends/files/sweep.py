@@ -168,7 +168,8 @@ class Sweeper:
         try:
             return self._take_in(folders, name, found)
         except OSError as error:
-            if not lies_in(error, path):
+            # What cannot be set aside stays where it is.
+            if not lies_in(error, path, folders.quarantine):
                 raise
             if path not in self._told:
                 self._told.add(path)
