@@ -156,6 +156,14 @@ def everything_works(store: FileBackend) -> None:
     store.purge("mail")
 
 
+def test_a_new_queue_is_made_although_nothing_can_be_prepared_yet(
+    root: Path, store: FileBackend
+) -> None:
+    shutil.rmtree(root / ".tmp")
+    assert store.push([Message.of("ü" * 100, "send")])[0].created
+    assert "ü" * 100 in store.snapshot().queues
+
+
 def test_a_queue_that_was_removed_whole_takes_pushes_again(store: FileBackend, mail: Path) -> None:
     shutil.rmtree(mail)
     assert store.push([Message.of("mail", "send", id="again")])[0].created

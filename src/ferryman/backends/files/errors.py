@@ -44,8 +44,7 @@ def lies_in(error: OSError, *paths: str) -> bool:
 
 def translate(error: OSError, root: str, *, committed: bool) -> BackendError:
     """The error of the contract. `committed`: a part of the work may be there already."""
-    # Of a rename it is the new name that tells where something is in the way.
-    said = f"{error.strerror or error} ({error.filename2 or error.filename or root})"
+    said = f"{error.strerror or error} ({_place(error) or root})"
     if isinstance(error, SyncFailed):
         return OutcomeUnknown(
             f"{root}: fsync failed: {said}; what was just written may not survive a loss of power. "
@@ -63,3 +62,9 @@ def translate(error: OSError, root: str, *, committed: bool) -> BackendError:
     if error.errno in _LASTING:
         return BackendRejected(f"{root} {_LASTING[error.errno or 0]} ({said})")
     return BackendUnavailable(f"{root}: {said}; nothing was written")
+
+
+def _place(error: OSError) -> str | None:
+    """Where it happened: of a rename the new path, as the old one is most often in `.tmp`."""
+    names = (error.filename2, error.filename)
+    return next((str(name) for name in names if str(name).startswith("/")), error.filename)

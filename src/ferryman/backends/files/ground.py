@@ -70,6 +70,7 @@ class Ground:
         return True
 
     def _put(self, path: str, content: bytes, *, sync: bool) -> None:
+        self.mend(self._layout.tmp)
         tmp = f"{self._layout.tmp}/{self._nonce()}"
         self._disk.create(tmp, content, sync=sync)
         self._disk.rename(tmp, path)
