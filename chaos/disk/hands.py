@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from chaos.disk.scenes import FAIL, A, B, Scene
-from chaos.disk.steps import Step, message, operate, poll, push, settle
+from chaos.disk.scenes import ACK, FAIL, KEYED, LATE, A, B, C, Scene
+from chaos.disk.steps import Step, message, operate, poll, push, reap, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,9 +67,20 @@ def _hints_gone(disk: Disk, root: str) -> None:
         disk.unlink(f"{root}/mail/.ready/{name}")
 
 
+def _tidied(disk: Disk, root: str) -> None:
+    """Every empty folder is gone, as from a copy by git."""
+    for home in (root, f"{root}/mail", f"{root}/scan"):
+        for name in disk.names(home) or ():
+            if disk.names(f"{home}/{name}") == []:
+                disk.remove_folder(f"{home}/{name}")
+
+
 DROPPED = push(message("h", payload=_BY_HAND, max_attempts=5, backoff=None))
 FAILED = [push(message("h", payload=_BY_HAND), A), poll(), settle(FAIL, "h")]
 BACK = operate("retry", "h")
+CLAIMED = [push(A, B, C), poll(), by_hand(_tidied)]
+WAITING = [push(A), by_hand(_tidied)]
+TORN = [push(B), by_hand(_corrupt), by_hand(_tidied)]
 
 HANDS: Final = (
     Scene("adopt a dropped folder", [push(B), by_hand(_folder, DROPPED)], poll(), by_hand=True),
@@ -91,4 +102,10 @@ HANDS: Final = (
         poll(),
         by_hand=True,
     ),
+    Scene("ack without folders", CLAIMED, settle(ACK, children=1), by_hand=True),
+    Scene("fail without folders", CLAIMED, settle(FAIL), by_hand=True),
+    Scene("reap without folders", [*CLAIMED, LATE], reap(), by_hand=True),
+    Scene("push without folders", WAITING, push(KEYED, B), by_hand=True),
+    Scene("pause without folders", WAITING, operate("pause", "a"), by_hand=True),
+    Scene("set aside without folders", TORN, poll(), by_hand=True, aside=1),
 )

@@ -54,6 +54,7 @@ def test_a_healthy_store_has_nothing_to_complain_about(tmp_path: Path) -> None:
         "durability",
         "disk space",
         "inodes",
+        "folders",
         "quarantine",
         "sweep",
     }
@@ -97,6 +98,20 @@ def test_quarantined_files_are_named(tmp_path: Path) -> None:
     finding = examine(tmp_path)["quarantine"]
     assert finding.severity is Severity.WARNING
     assert "bad.json" in finding.what
+
+
+@pytest.mark.parametrize("link", [True, False])
+def test_what_is_in_the_way_of_a_folder_is_named(tmp_path: Path, link: bool) -> None:
+    store = FileBackend(Location(str(tmp_path)), Examined(), SystemClock())
+    store.push([Message.of("mail", "send")])
+    store.close()
+    completed = tmp_path / "mail" / "completed"
+    completed.rmdir()
+    assert examine(tmp_path)["folders"].severity is Severity.OK
+    completed.symlink_to("/nowhere/at/all") if link else completed.write_text("")
+    finding = examine(tmp_path)["folders"]
+    assert finding.severity is Severity.PROBLEM
+    assert str(completed) in finding.what
 
 
 def test_jobs_that_nobody_took_in_yet_are_counted(tmp_path: Path) -> None:

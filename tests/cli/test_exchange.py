@@ -14,6 +14,7 @@ from ferryman.testing.conformance.given import (
     claim,
     claimed,
     fail,
+    nack,
     pushed,
     settle,
     state_of,
@@ -88,6 +89,28 @@ def test_an_export_again_adds_what_is_new_and_renews_what_went_on(
         assert (the_job(folder, old).error, state_of(folder, new)) == ("no answer", "pending")
 
 
+def test_an_export_again_follows_a_pause_and_its_end(run: Run, source: Backend, home: Path) -> None:
+    job_id = pushed(source)
+    run("export", SRC, "incident")
+    with closing(open_backend((home / "incident").as_uri())) as folder:
+        for act, state in ((source.pause, "paused"), (source.resume, "pending")):
+            act([job_id])
+            assert "1 job exported" in run("export", SRC, "incident").stdout
+            assert state_of(folder, job_id) == state
+
+
+def test_an_export_again_leaves_a_copy_that_went_further(
+    run: Run, source: Backend, home: Path
+) -> None:
+    job_id = pushed(source)
+    run("export", SRC, "incident")
+    source.pause([job_id])
+    with closing(open_backend((home / "incident").as_uri())) as folder:
+        settle(folder, nack(claim(folder)))
+        run("export", SRC, "incident")
+        assert (state_of(folder, job_id), the_job(folder, job_id).attempts) == ("pending", 1)
+
+
 def test_an_import_changes_nothing_that_is_there(
     run: Run, source: Backend, target: Backend
 ) -> None:
@@ -116,6 +139,13 @@ def test_a_job_that_runs_is_exported_as_one_that_waits(
 def test_a_folder_that_is_not_there_cannot_be_imported(run: Run, home: Path) -> None:
     assert "nowhere" in run("import", "nowhere", DST, code=5).output
     assert not (home / "nowhere").exists()
+
+
+def test_an_empty_folder_cannot_be_imported_and_stays_empty(run: Run, home: Path) -> None:
+    (home / "empty").mkdir()
+    shown = run("import", "empty", DST, code=5).stderr
+    assert f"there is no store at {home / 'empty'} yet" in shown
+    assert list((home / "empty").iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["with space", "50%", "ü#?"])

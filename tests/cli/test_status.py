@@ -20,6 +20,23 @@ def test_without_a_store_it_says_so_and_makes_none(run: Run, home: Path) -> None
     assert not list(home.glob("*.db"))
 
 
+def test_an_empty_folder_is_no_store_and_stays_empty(run: Run, home: Path) -> None:
+    (home / "empty").mkdir()
+    result = run("status", (home / "empty").as_uri(), code=5)
+    assert f"there is no store at {home / 'empty'} yet" in result.stderr
+    assert list((home / "empty").iterdir()) == []
+    run("push", "mail", "--url", (home / "empty").as_uri())
+    assert "mail" in run("status", (home / "empty").as_uri()).stdout
+
+
+def test_a_folder_of_other_things_is_refused_by_what_it_holds(run: Run, home: Path) -> None:
+    (home / "notes" / "mail").mkdir(parents=True)
+    result = run("status", (home / "notes").as_uri(), code=5)
+    assert "was not made by ferryman (it holds 'mail')" in result.stderr
+    (home / "file").write_text("")
+    assert "is not a folder" in run("status", (home / "file").as_uri(), code=5).stderr
+
+
 def test_an_empty_store_has_no_jobs_and_no_workers(run: Run, store: Ferry) -> None:
     text = run("status").stdout
     assert "no jobs" in text

@@ -47,7 +47,7 @@ def schema_of(url: str, version: int = 0) -> str:
 
 
 def version_of(url: str) -> int | None:
-    """The version of the schema that a server has, 0 if it has none; None for other stores."""
+    """The version of what a store keeps, 0 where it was not made yet; None if it does not tell."""
     asked = getattr(_module_of(url), "version_of", None)
     return None if asked is None else int(asked(url))
 

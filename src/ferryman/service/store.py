@@ -19,11 +19,8 @@ class NoStoreYet(BackendRejected):
 
 def open_store(url: str, *, create: bool) -> Backend:
     """The store at a URL that other processes can reach; `NoStoreYet` unless it may be made."""
-    path = _path(url)
-    if path and not create and not Path(path).exists():
-        raise NoStoreYet(f"there is no store at {path} yet")
-    if not create and version_of(url) == 0:
-        raise NoStoreYet(f"there is no store at {safe_url(url)} yet")
+    if not create:
+        _check_made(url)
     backend = open_backend(url)
     if not backend.capabilities.shared:
         backend.close()
@@ -32,6 +29,13 @@ def open_store(url: str, *, create: bool) -> Backend:
             "use a store on disk or a server, such as sqlite:///jobs.db"
         )
     return backend
+
+
+def _check_made(url: str) -> None:
+    """Refuse what opening would make: a file or folder that is missing, or one without a store."""
+    path = _path(url)
+    if (path and not Path(path).exists()) or version_of(url) == 0:
+        raise NoStoreYet(f"there is no store at {path or safe_url(url)} yet")
 
 
 def _path(url: str) -> str:

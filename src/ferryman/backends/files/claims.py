@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ferryman.backends.files.hints import BOOT_MARK
 from ferryman.backends.files.names import name_of, text_of
 
 if TYPE_CHECKING:
@@ -75,20 +74,10 @@ class Index:
         try:
             self._store.disk.create(path, content, sync=False)
         except FileNotFoundError:
-            self.make_again()
             folder = path.rpartition("/")[0]
             self._store.disk.make_folder(folder.rpartition("/")[0])
             self._store.disk.make_folder(folder)
             self._store.disk.create(path, content, sync=False)
-
-    def make_again(self) -> bool:
-        """Make the index if somebody has removed it; then hints to all leases are due anew."""
-        disk, store = self._store.disk, self._store
-        if not disk.make_folder(store.layout.leases):
-            return False
-        for queue in store.queues():
-            disk.unlink(f"{store.folders(queue).ready}/{BOOT_MARK}")
-        return True
 
     def all(self) -> Iterator[Indexed]:
         for worker in self._store.disk.names(self._store.layout.leases) or ():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferryman.backends.files.adoption import Adoption
 from ferryman.backends.files.claims import Claims, Index
-from ferryman.backends.files.hints import BOOT_MARK
+from ferryman.backends.files.ground import BOOT_MARK
 from ferryman.backends.files.line import Line
 from ferryman.backends.files.sweep import Sweeper
 
@@ -36,6 +36,7 @@ class Desk:
             if not self.store.disk.exists(folders.pending):
                 self.store.check_root()
                 return None
+            self.store.make_queue(queue)
             self.sweeper.rebuild_if_needed(folders)
             with self._lock:
                 line = self._lines.setdefault(queue, Line(self.store, folders.ready, BOOT_MARK))
@@ -47,7 +48,7 @@ class Desk:
         """The waiting jobs of a queue that have a deadline."""
         line = self._deadlines.get(queue)
         if line is None:
-            folders = self.store.folders(queue)
+            folders = self.store.make_queue(queue)
             self.sweeper.rebuild_if_needed(folders)
             with self._lock:
                 line = self._deadlines.setdefault(queue, Line(self.store, folders.expiring))

@@ -37,6 +37,7 @@ def diagnose(desk: Desk, location: Location, *, deep: bool) -> Sequence[Finding]
         _durability(location),
         _space(desk, location),
         _inodes(desk, location),
+        _folders(desk.store),
         set_aside(desk.store),
     ]
     return [*findings, _unswept(desk)] if deep else findings
@@ -96,6 +97,23 @@ def _inodes(desk: Desk, location: Location) -> Finding:
         "inodes",
         f"only {free:,} free, and a waiting job takes two, a running one three",
         "prune finished jobs, or use a file system with more inodes",
+    )
+
+
+def _folders(store: Store) -> Finding:
+    """One that is missing is made at its next use; one whose name is taken cannot be."""
+    taken = [
+        path
+        for queue in store.queues()
+        for path in store.folders(queue).all()
+        if store.disk.look(path) is not None and not store.disk.exists(f"{path}/.")
+    ]
+    if not taken:
+        return Finding.ok("folders", "nothing is in the way of any")
+    return Finding.problem(
+        "folders",
+        f"{taken[0]} is no folder, or a link that leads to none: jobs that belong there are stuck",
+        "mount what the link leads to, or move away what has the name; the folder is made again",
     )
 
 

@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files.document import Unreadable, parse
-from ferryman.backends.files.hints import BOOT_MARK
+from ferryman.backends.files.ground import BOOT_MARK
 from ferryman.backends.files.place import held
 from ferryman.backends.files.reading import read_waiting
 

@@ -17,6 +17,7 @@ _LASTING: Final = {
 
 _OF_AN_ENTRY: Final = frozenset(
     {
+        errno.ENOENT,
         errno.EACCES,
         errno.EPERM,
         errno.EISDIR,
@@ -28,23 +29,23 @@ _OF_AN_ENTRY: Final = frozenset(
 )
 
 
-def lies_in(error: OSError, path: str) -> bool:
-    """Whether only what lies at the path is at fault, and other jobs need not wait for it."""
+def lies_in(error: OSError, *paths: str) -> bool:
+    """Whether only what lies at one of the paths is at fault: other jobs need not wait for it."""
     if error.errno not in _OF_AN_ENTRY or isinstance(error, SyncFailed):
         return False
-    # A file that could not be moved has two names.
-    second = error.filename if error.filename2 is None else error.filename2
-    return _is_in(str(error.filename), path) or _is_in(str(second), path)
-
-
-def _is_in(named: str, path: str) -> bool:
-    # A name without a path was looked for in the locked folder of that very job.
-    return not named.startswith("/") or named == path or named.startswith(f"{path}/")
+    # A file that could not be moved has two names; one without a path was looked for in the locked
+    # folder of that very job.
+    named = [str(name) for name in (error.filename, error.filename2) if name is not None]
+    return any(
+        not name.startswith("/") or name == path or name.startswith(f"{path}/")
+        for name in named or [""]
+        for path in paths
+    )
 
 
 def translate(error: OSError, root: str, *, committed: bool) -> BackendError:
     """The error of the contract. `committed`: a part of the work may be there already."""
-    said = f"{error.strerror or error} ({error.filename or root})"
+    said = f"{error.strerror or error} ({_place(error) or root})"
     if isinstance(error, SyncFailed):
         return OutcomeUnknown(
             f"{root}: fsync failed: {said}; what was just written may not survive a loss of power. "
@@ -62,3 +63,9 @@ def translate(error: OSError, root: str, *, committed: bool) -> BackendError:
     if error.errno in _LASTING:
         return BackendRejected(f"{root} {_LASTING[error.errno or 0]} ({said})")
     return BackendUnavailable(f"{root}: {said}; nothing was written")
+
+
+def _place(error: OSError) -> str | None:
+    """Where it happened: of a rename the new path, as the old one is most often in `.tmp`."""
+    names = (error.filename2, error.filename)
+    return next((str(name) for name in names if str(name).startswith("/")), error.filename)

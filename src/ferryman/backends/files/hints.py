@@ -21,15 +21,13 @@ if TYPE_CHECKING:
 
 MINUTE: Final = 60
 HOUR: Final = 3_600
-BOOT_MARK: Final = "boot"
-"""The file in `.ready` that names the boot in which all hints of a queue were written."""
 
 
 def announce(store: Store, folders: Folders, row: Row, now: float) -> None:
     """Write the hints for a row that is, or is about to be, pending or paused."""
     for path, line in _hints(folders, row, now):
         # The first line break ends a line that a full disk may have torn.
-        _append(store, folders, path, f"\n{line}\n".encode())
+        store.disk.append(path, f"\n{line}\n".encode())
 
 
 def announce_all(store: Store, folders: Folders, rows: Iterable[Row], now: float) -> None:
@@ -39,17 +37,7 @@ def announce_all(store: Store, folders: Folders, rows: Iterable[Row], now: float
         for path, line in _hints(folders, row, now):
             logs.setdefault(path, []).append(line)
     for path, lines in logs.items():
-        _append(store, folders, path, ("\n" + "\n".join(lines) + "\n").encode())
-
-
-def _append(store: Store, folders: Folders, path: str, lines: bytes) -> None:
-    try:
-        store.disk.append(path, lines)
-    except FileNotFoundError:
-        # Somebody has removed the folder: without the mark all hints are written anew.
-        store.disk.unlink(f"{folders.ready}/{BOOT_MARK}")
-        store.disk.make_folder(path.rpartition("/")[0])
-        store.disk.append(path, lines)
+        store.disk.append(path, ("\n" + "\n".join(lines) + "\n").encode())
 
 
 def _hints(folders: Folders, row: Row, now: float) -> list[tuple[str, str]]:

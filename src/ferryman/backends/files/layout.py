@@ -44,7 +44,7 @@ class Folders:
     def all(self) -> tuple[str, ...]:
         """Every folder, in the order in which they are made.
 
-        `.ready` comes last, when the others are durable: whoever finds it need not ask for them.
+        `.ready` comes last, when the others are durable: without it all hints are written anew.
         """
         inner = (self.quarantine, self.expiring, self.keys, self.paused_jobs, self.ready)
         return (self.root, self.pending, *self.ends.values(), *inner)
@@ -72,6 +72,10 @@ class Layout:
         if folders is None:
             folders = self._folders[queue] = Folders(self.root, queue)
         return folders
+
+    def with_folder(self, path: str) -> Folders | None:
+        """Of the queues asked for so far, the one that has this folder."""
+        return next((each for each in list(self._folders.values()) if path in each.all()), None)
 
     def all(self) -> tuple[str, ...]:
         return (self.tmp, self.leases, self.cells)

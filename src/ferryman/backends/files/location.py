@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from ferryman.backends.files.ground import make_folder
 from ferryman.backends.files.layout import FORMAT, Layout
 from ferryman.backends.mounts import mount_type
 from ferryman.errors import BackendRejected
 from ferryman.ids import new_id
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ferryman.backends.files.disk import Disk
 
 MOUNTS: Final = "/proc/mounts"
@@ -61,6 +65,11 @@ class Location:
         mounts = (disk.read(MOUNTS) or b"").decode(errors="ignore")
         return mount_type(self.root, mounts)
 
+    def is_new(self, disk: Disk) -> bool:
+        """Whether nothing is at the root, or an empty folder."""
+        names = disk.names(self.root)
+        return not disk.exists(self.root) if names is None else not _others(names)
+
     def prepare(self, disk: Disk) -> None:
         """Make the root if it is new; refuse what is not ours or cannot be used safely."""
         kind = self.file_system(disk)
@@ -80,8 +89,7 @@ class Location:
             _start(disk, layout)
         else:
             _check_format(self.root, content)
-        if any([disk.make_folder(folder) for folder in layout.all()]):  # noqa: C419 - all of them
-            disk.sync_folder(self.root)
+        _make_all(disk, layout)
 
 
 def _make(disk: Disk, root: str) -> None:
@@ -99,12 +107,12 @@ def _make(disk: Disk, root: str) -> None:
 
 def _start(disk: Disk, layout: Layout) -> None:
     """Mark a new root as ours. Two processes may do so at once: the content is the same."""
-    names = [name for name in disk.names(layout.root) or () if name != ".tmp"]
-    if names:
+    others = _others(disk.names(layout.root) or ())
+    if others:
         if disk.exists(layout.format):
             return
         raise BackendRejected(
-            f"{layout.root} is not empty and was not made by ferryman (it holds {names[0]!r}): "
+            f"{layout.root} is not empty and was not made by ferryman (it holds {others[0]!r}): "
             "choose a new or empty folder"
         )
     disk.make_folder(layout.tmp)
@@ -113,6 +121,22 @@ def _start(disk: Disk, layout: Layout) -> None:
     disk.create(tmp, text.encode(), sync=True)
     disk.rename(tmp, layout.format)
     disk.sync_folder(layout.root)
+
+
+def _make_all(disk: Disk, layout: Layout) -> None:
+    try:
+        made = [make_folder(disk, layout, folder) for folder in layout.all()]
+        if any(made):
+            disk.sync_folder(layout.root)
+    except OSError as error:
+        # Whoever only reads needs none of them; whoever writes will hear of it.
+        if error.errno != errno.EROFS:
+            raise
+
+
+def _others(names: Sequence[str]) -> list[str]:
+    """What lies in a root beside the folder in which a start was made."""
+    return [name for name in names if name != ".tmp"]
 
 
 def _check_format(root: str, content: bytes) -> None:

@@ -177,7 +177,7 @@ class Claimer:
     def _pass_over(self, candidate: Candidate, error: OSError, path: str) -> Found:
         """Leave a job that cannot be got at to a later poll; any other trouble is everybody's."""
         self._line.busy(candidate)
-        if not lies_in(error, path):
+        if not lies_in(error, path, self._folders.quarantine):
             raise error
         return Found.LATER
 

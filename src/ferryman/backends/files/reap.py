@@ -95,7 +95,7 @@ def _read(desk: Desk, place: Held) -> Row | None:
 
 def _past_lease(desk: Desk, limit: int) -> list[Reaped]:
     store, now = desk.store, desk.store.now()
-    if desk.index.make_again():
+    if store.make_index_again():
         for queue in store.queues():
             desk.sweeper.rebuild_if_needed(store.folders(queue))
     expired: list[tuple[float, Indexed]] = []

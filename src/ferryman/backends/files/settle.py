@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Final
 
 from ferryman.backends.files import endings
+from ferryman.backends.files.disk import SyncFailed
 from ferryman.backends.files.document import Unreadable, record_text
 from ferryman.backends.files.finish import finish_if_ended, hand_off
 from ferryman.backends.files.names import name_of
@@ -30,14 +31,19 @@ TOGETHER: Final = 200
 
 
 def settle(desk: Desk, settlements: Sequence[Settlement]) -> list[Receipt]:
-    """One receipt for each settlement, in order."""
-    if len(settlements) == 1:
-        return [Chunk(desk, [(0, settlements[0])]).settle()[0]]
+    """One receipt for each settlement, in order.
+
+    Trouble with one job is raised when the others have ended: it may be that of its queue alone.
+    """
     receipts: dict[int, Receipt] = {}
+    trouble: OSError | None = None
     for numbered in _chunks(settlements):
         chunk = Chunk(desk, numbered)
         with desk.store.baton if chunk.together else contextlib.nullcontext():
             receipts |= chunk.settle()
+        trouble = trouble or chunk.trouble
+    if trouble is not None:
+        raise trouble
     return [receipts[number] for number in range(len(settlements))]
 
 
@@ -83,6 +89,8 @@ class Chunk:
         self._endings = [(number, Ending(desk, each)) for number, each in numbered]
         self.together = desk.store.sync_together(len(numbered))
         self._receipts: dict[int, Receipt] = {}
+        self.trouble: OSError | None = None
+        """What kept a job from ending; it has no receipt then, or none that counts."""
 
     def settle(self) -> dict[int, Receipt]:
         now = self._store.now()
@@ -90,10 +98,8 @@ class Chunk:
         try:
             # In one order everywhere: two batches with the same jobs never wait for each other.
             for number, ending in sorted(self._endings, key=_by_name):
-                if self._check(number, ending) and self._apply(ending, now):
+                if self._prepare(number, ending, now):
                     ended.append(ending)
-                if ending.row is not None and number not in self._receipts:
-                    self._receipts[number] = make_receipt(ending.row.id, True, ending.row.state)
             if ended:
                 self._commit(ended)
         except BaseException:
@@ -104,6 +110,26 @@ class Chunk:
             for _, ending in self._endings:
                 self._release(ending)
         return self._receipts
+
+    def _prepare(self, number: int, ending: Ending, now: float) -> bool:
+        """Whether a record waits for its commit."""
+        try:
+            waits = self._check(number, ending) and self._apply(ending, now)
+        except OSError as error:
+            self._leave(ending, error)
+            return False
+        if ending.row is not None and number not in self._receipts:
+            self._receipts[number] = make_receipt(ending.row.id, True, ending.row.state)
+        return waits
+
+    def _leave(self, ending: Ending, error: OSError) -> None:
+        """Go on without a job: its queue's folder may be in a state that others need not mind."""
+        if isinstance(error, SyncFailed):
+            raise error
+        self.trouble = self.trouble or error
+        self._desk.claims.forget(ending.settlement.job_id)
+        self._release(ending)
+        ending.row = None
 
     def _check(self, number: int, ending: Ending) -> bool:
         """Lock the job and see whether the claim is its current one; else answer."""
@@ -179,22 +205,29 @@ class Chunk:
                 store.sync_all()
         folders: set[str] = set()
         for ending in ended:
-            row = ending.row
-            if row is None or ending.tmp is None:
-                continue
-            folder = ending.folders.ends[row.state]
-            if ending.lock is not None:
-                store.disk.set_hinted(ending.lock, False)
-            store.commit()
-            store.disk.rename(ending.tmp, f"{folder}/{ending.name}.json")
-            ending.tmp = None
-            folders.add(folder)
+            try:
+                folders |= self._put_record(ending)
+            except OSError as error:
+                self._leave(ending, error)
         with store.baton.let_go():
             for folder in folders:
                 store.disk.sync_folder(folder)
             self._hand_over()
         for ending in ended:
             self._remove(ending)
+
+    def _put_record(self, ending: Ending) -> set[str]:
+        """Let a record appear: the commit. In which folder it is now."""
+        store, row = self._store, ending.row
+        if row is None or ending.tmp is None:
+            return set()
+        folder = ending.folders.ends[row.state]
+        if ending.lock is not None:
+            store.disk.set_hinted(ending.lock, False)
+        store.commit()
+        store.disk.rename(ending.tmp, f"{folder}/{ending.name}.json")
+        ending.tmp = None
+        return {folder}
 
     def _hand_over(self) -> None:
         """Push the children, without any lock: a child's key may belong to a job that is held.

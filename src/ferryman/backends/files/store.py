@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from ferryman.backends.files.baton import MOST, Baton
 from ferryman.backends.files.disk import SyncFailed
 from ferryman.backends.files.errors import translate
+from ferryman.backends.files.ground import Ground
 from ferryman.backends.files.layout import Layout
+from ferryman.backends.files.mended import MendedDisk
 from ferryman.backends.files.moments import not_after, whole
 from ferryman.backends.files.names import is_cut, is_ours, name_of, text_of
 from ferryman.backends.files.process import this_process
@@ -55,15 +57,16 @@ class Store:
     """
 
     def __init__(self, root: str, disk: Disk, clock: Clock, *, shared: bool = False) -> None:
-        self.disk = disk
         self.layout = Layout(root)
         self._token = os.urandom(5).hex()
         self._numbers = count()
+        self.this_boot = (disk.read(BOOT) or b"").decode().strip()
+        self._ground = Ground(disk, self.layout, self.this_boot, self.nonce)
+        self.disk: Disk = MendedDisk(disk, self._ground)
         self._probe = f"{self.layout.tmp}/clock-{self._token}"
-        self.file_clock = FileClock(disk, self._probe, shared=shared)
+        self.file_clock = FileClock(self.disk, self._probe, shared=shared)
         real = isinstance(clock, SystemClock)
         self.clock: Clock = self.file_clock if real else clock
-        self.this_boot = (disk.read(BOOT) or b"").decode().strip()
         self.boot = self.this_boot if real and not shared and self.this_boot else None
         self._made: set[str] = set()
         self._queues: tuple[float, Sequence[str]] = (-1.0, ())
@@ -169,19 +172,10 @@ class Store:
         return self.layout.of(queue)
 
     def make_queue(self, queue: str) -> Folders:
-        """The queue's folders, made durably at its first use."""
+        """The queue's folders; at its first use here, those that are missing are made durably."""
         folders = self.layout.of(queue)
         if queue not in self._made:
-            if not self.disk.exists(folders.ready):
-                *lasting, ready = folders.all()
-                made = [self.disk.make_folder(path) for path in lasting]
-                if is_cut(folders.root):
-                    self.put(folders.name, queue.encode())
-                self.disk.sync_folder(folders.root)
-                self.disk.sync_folder(self.layout.root)
-                if self.disk.make_folder(ready) and made[1]:
-                    # A queue that is new has all its hints: none.
-                    self.put_hint(f"{folders.ready}/boot", self.mark_of(queue))
+            self._ground.make(folders)
             self._made.add(queue)
         return folders
 
@@ -191,17 +185,16 @@ class Store:
         return self.make_queue(queue)
 
     def mark_of(self, queue: str) -> bytes:
-        """What says that all hints of a queue are written: since this boot, and right here.
+        """What `.ready/boot` says when all hints of a queue are written."""
+        return self._ground.mark_of(queue)
 
-        A queue that was renamed, or copied to another store, brings that of another place along.
-        """
-        root = self.disk.look(self.layout.root)
-        return f"{self.this_boot} {root and root.inode} {name_of(queue)}".encode()
+    def make_index_again(self) -> bool:
+        """Whether somebody had removed the index of leases; then all hints are due anew."""
+        return self._ground.mend(self.layout.leases)
 
     def check_root(self) -> None:
         """An outage never looks like an empty queue."""
-        if not self.disk.exists(self.layout.format):
-            raise FileNotFoundError(2, "the folder of the queues is gone", self.layout.root)
+        self._ground.check_root()
 
     # -- writing
 

@@ -13,7 +13,7 @@ from ferryman.backends.files.document import Unreadable
 from ferryman.backends.files.edits import EVERY, Edits
 from ferryman.backends.files.errors import lies_in
 from ferryman.backends.files.finish import finish_if_ended
-from ferryman.backends.files.hints import BOOT_MARK
+from ferryman.backends.files.ground import BOOT_MARK
 from ferryman.backends.files.line import GRAIN
 from ferryman.backends.files.names import is_ours, shown
 from ferryman.backends.files.place import Place, held
@@ -122,15 +122,16 @@ class Sweeper:
         try:
             if store.disk.read(boot) != mark:
                 self.rebuild(folders)
-                store.put_hint(boot, mark)
+                # Into the very folder that was filled, which somebody may have removed since.
+                with contextlib.suppress(FileNotFoundError):
+                    store.put_at(lock, folders.ready, BOOT_MARK, mark, sync=False)
         finally:
             store.disk.unlock(lock)
 
     def rebuild_deadlines(self, folders: Folders) -> None:
         """When the folder of deadlines was removed: those of all jobs are among their hints."""
-        disk = self._store.disk
-        if disk.exists(folders.pending) and disk.make_folder(folders.expiring):
-            disk.unlink(f"{folders.ready}/{BOOT_MARK}")
+        if self._store.disk.exists(folders.pending):
+            self._store.make_queue_again(folders.queue)
             self.rebuild_if_needed(folders)
 
     def rebuild(self, folders: Folders) -> None:
@@ -167,7 +168,8 @@ class Sweeper:
         try:
             return self._take_in(folders, name, found)
         except OSError as error:
-            if not lies_in(error, path):
+            # What cannot be set aside stays where it is.
+            if not lies_in(error, path, folders.quarantine):
                 raise
             if path not in self._told:
                 self._told.add(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -44,12 +45,21 @@ class FileClock(SystemClock):
         clock, that is the same clock, and finer.
         """
         before = time.clock_gettime(time.CLOCK_REALTIME)
-        stamp = self._disk.time(self._probe)
+        stamp = self._stamp()
         steady, wall = self.monotonic(), time.clock_gettime(time.CLOCK_REALTIME)
         agrees = not self._shared and before - GRAIN <= stamp <= wall
         self._offset = (wall if agrees else stamp) - steady
         self._asked_at = steady
         return steady
+
+    def _stamp(self) -> float:
+        try:
+            return self._disk.time(self._probe)
+        except OSError as error:
+            if error.errno != errno.EROFS:
+                raise
+            # Nothing can be claimed or ended here: for a look the machine's clock is good enough.
+            return time.clock_gettime(time.CLOCK_REALTIME)
 
     def monotonic(self) -> float:
         return time.clock_gettime(_STEADY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ferryman.job import WAITING
 from ferryman.service.move.intake import is_further, take_in
 from ferryman.service.move.report import Carried, Left, Step, Tell, say_nothing
 from ferryman.service.move.survey import Survey
@@ -58,4 +59,7 @@ def _refresh(target: Backend, jobs: Sequence[Job]) -> tuple[int, list[Left]]:
 
 
 def _is_older(there: Job | None, job: Job) -> bool:
-    return there is None or is_further(job, there)
+    if there is None or is_further(job, there):
+        return True
+    # Pausing and resuming leave no trace but the state itself.
+    return {there.state, job.state} == WAITING and not is_further(there, job)
