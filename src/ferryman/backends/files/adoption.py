@@ -16,8 +16,9 @@ from ferryman.backends.files.hints import announce
 from ferryman.backends.files.names import LONGEST, name_of, text_of
 from ferryman.backends.files.place import Held, held
 from ferryman.backends.files.quarantine import set_aside, young
-from ferryman.backends.files.reading import find_in, read_job
-from ferryman.backends.files.removal import FILES, forget_job, mark_paused, remove_job
+from ferryman.backends.files.reading import read_job
+from ferryman.backends.files.removal import FILES, forget_job, mark_paused
+from ferryman.backends.files.rivals import is_second
 from ferryman.backends.files.withdrawal import take_back, withdraw
 from ferryman.job import TERMINAL, State
 
@@ -56,7 +57,7 @@ class Adoption:
         if row is None:
             self._clear(place)
             return False
-        if finish_if_ended(self._store, place, row) or self.is_second(place, row):
+        if finish_if_ended(self._store, place, row) or is_second(self._store, place, row):
             return False
         if not row.own_facts and row.seq == 0:
             self._write_down(place, row)
@@ -173,24 +174,6 @@ class Adoption:
         row.seq = self._store.next_seq(self._store.now())
         row.own_facts = True
         self._store.put_in(place, "history.json", history_text(row), sync=True)
-
-    def is_second(self, place: Held, row: Row) -> bool:
-        """Whether another queue has the id: then this folder goes, or is set aside."""
-        for queue in self._store.queues():
-            others = self._store.folders(queue)
-            mine = queue == place.folders.queue
-            other = None if mine else find_in(self._store, others, place.name)
-            if other is None or (other.revision, other.generation) < (row.revision, row.generation):
-                continue
-            same = (other.task, other.version, other.body) == (row.task, row.version, row.body)
-            if same or other.revision > row.revision:
-                remove_job(self._store, place)
-                return True
-            if not self.set_aside(place, f"the job {row.id!r} is in queue {queue!r} already"):
-                # Somebody may still be writing it: a sweep comes back to what has no mark.
-                self._store.disk.set_hinted(place.lock, False)
-            return True
-        return False
 
     def _clear(self, place: Held) -> None:
         """A folder without a task: the rest of a removed job, unless somebody just makes it."""
