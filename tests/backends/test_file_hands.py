@@ -107,6 +107,21 @@ def test_a_new_job_does_not_get_the_history_of_an_old_one(store: FileBackend, ma
     assert "a.history.json" in files(mail / "quarantine")
 
 
+def test_a_mended_job_waits_for_a_key_that_another_has_taken_meanwhile(
+    store: FileBackend, mail: Path
+) -> None:
+    push(store, "a", key="ana", backoff=AT_ONCE)
+    end(store, Verdict.NACK)
+    whole = spoil(mail / "pending" / "a" / "task.json")
+    assert claim(store) == []
+    push(store, "b", key="ana")
+    (mail / "quarantine" / "a.json").unlink()
+    (mail / "pending" / "a.json").write_text(whole)
+    sweep(store)
+    assert ids(claim(store)) == ["b"]
+    assert files(mail / "quarantine") == ["a.history.json", "a.json", "a.reason.txt"]
+
+
 # -- strangers in a job's folder
 
 

@@ -1,4 +1,4 @@
-"""What people drop under an id that is in use is kept, and told."""
+"""What people drop under an id or a key that is in use is kept, and told."""
 
 from __future__ import annotations
 
@@ -56,6 +56,9 @@ def sms(store: FileBackend, root: Path) -> Path:
     store.push([Message.of("sms", "send", id="first")])
     store.delete(["first"])
     return root / "sms"
+
+
+# -- ids
 
 
 def test_other_work_under_the_id_of_a_finished_job_is_set_aside(
@@ -140,6 +143,93 @@ def test_of_two_queues_that_meet_at_an_id_only_one_gives_way(
     sweep(store, first)
     assert [*ids(claim(store)), *ids(claim(store, "sms"))] == ["42"]
     assert len(store.troubles()) == 1
+
+
+# -- keys
+
+
+def test_a_dropped_job_has_its_key(store: FileBackend, mail: Path) -> None:
+    push(store, "first")
+    drop(mail, "x", key="ana")
+    sweep(store)
+    [pushed] = store.push([Message.of("mail", "send", id="y", key="ana")])
+    assert (pushed.id, pushed.status) == ("x", "existing")
+
+
+def test_a_whole_task_of_another_store_has_its_key(
+    store: FileBackend, mail: Path, tmp_path: Path
+) -> None:
+    push(store, "first")
+    other = opened(tmp_path / "other", FakeClock())
+    push(other, "x", key="ana")
+    other.close()
+    shutil.copy(tmp_path / "other/mail/pending/x/task.json", mail / "pending" / "x.json")
+    sweep(store)
+    assert store.push([Message.of("mail", "send", id="y", key="ana")])[0].id == "x"
+
+
+def test_a_dropped_job_whose_key_is_held_is_set_aside(store: FileBackend, mail: Path) -> None:
+    push(store, "x", key="ana")
+    drop(mail, "y", key="ana")
+    sweep(store)
+    assert ids(claim(store)) == ["x"]
+    assert reasons(store) == [
+        "the unfinished job 'x' holds its key 'ana': wait for that one or cancel it"
+    ]
+    assert files(mail / "quarantine") == ["y.json", "y.reason.txt"]
+
+
+def test_a_job_that_is_moved_back_waits_for_its_key_as_a_retry_does(
+    store: FileBackend, mail: Path
+) -> None:
+    push(store, "x", key="ana")
+    end(store, Verdict.FAIL)
+    push(store, "y", key="ana")
+    assert store.retry(["x"])[0].refused
+    (mail / "failed" / "x.json").rename(mail / "pending" / "x.json")
+    sweep(store)
+    end(store)
+    assert ids(claim(store)) == []
+    (mail / "quarantine" / "x.json").rename(mail / "pending" / "x.json")
+    sweep(store)
+    [job] = claim(store)
+    assert (job.id, job.generation) == ("x", 2)
+
+
+def test_a_job_that_was_pushed_beside_another_of_its_key_stays(
+    store: FileBackend, mail: Path
+) -> None:
+    push(store, "x", key="ana")
+    claim(store)
+    push(store, "y", key="ana", unique="waiting")
+    (mail / "pending" / "y").chmod(0o700)  # as a killed push leaves it
+    sweep(store)
+    assert ids(claim(store)) == ["y"]
+
+
+def test_a_key_that_a_push_holds_is_not_waited_for(
+    store: FileBackend, rival: FileBackend, disk: MetDisk, mail: Path
+) -> None:
+    push(store, "first")
+    drop(mail, "x", key="ana")
+    disk.meet("rename", "key.json", lambda: sweep(rival))
+    assert store.push([Message.of("mail", "send", id="y", key="ana")])[0].created
+    sweep(store)
+    assert ids(claim(store)) == ["first", "y"]
+    assert files(mail / "quarantine") == ["x.json", "x.reason.txt"]
+
+
+def test_a_key_that_cannot_be_read_sets_its_job_aside_and_stops_no_other(
+    store: FileBackend, mail: Path
+) -> None:
+    push(store, "x", key="ana")
+    (mail / ".keys" / "ana" / "key.json").write_text("{")
+    drop(mail, "y", key="ana")
+    drop(mail, "z")
+    sweep(store)
+    assert ids(claim(store)) == ["x", "z"]
+    [reason] = reasons(store)
+    assert "key.json cannot be read" in reason
 
 
 def test_a_copy_of_a_job_that_was_tried_is_a_job_of_its_own(store: FileBackend, mail: Path) -> None:

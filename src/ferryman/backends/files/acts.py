@@ -150,7 +150,7 @@ def _retry_with_key(desk: Desk, folders: Folders, row: Row) -> Acted | None:
     if row.key is None:
         return _retry(desk, folders, row)
     with Key(desk.store, folders, row.key) as key:
-        if key.held_by_another(row.id):
+        if key.rival(row.id) is not None:
             raise NotAllowed(
                 f"job {row.id!r} cannot be retried while an unfinished job of queue "
                 f"{row.queue!r} holds its key {row.key!r}: wait for that one or cancel it"

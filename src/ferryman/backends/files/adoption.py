@@ -18,7 +18,7 @@ from ferryman.backends.files.place import Held, held
 from ferryman.backends.files.quarantine import set_aside, young
 from ferryman.backends.files.reading import read_job
 from ferryman.backends.files.removal import FILES, forget_job, mark_paused
-from ferryman.backends.files.rivals import is_second
+from ferryman.backends.files.rivals import is_second, takes_key
 from ferryman.backends.files.withdrawal import take_back, withdraw
 from ferryman.job import TERMINAL, State
 
@@ -49,7 +49,7 @@ class Adoption:
 
     def _adopt(self, place: Held) -> bool:
         try:
-            take_back(self._store, place)
+            returned = take_back(self._store, place)
             row = self._read(place)
         except Unreadable as error:
             self.set_aside(place, str(error))
@@ -58,6 +58,8 @@ class Adoption:
             self._clear(place)
             return False
         if finish_if_ended(self._store, place, row) or is_second(self._store, place, row):
+            return False
+        if (returned or not row.own_facts) and not takes_key(self._store, place, row):
             return False
         if not row.own_facts and row.seq == 0:
             self._write_down(place, row)
