@@ -179,17 +179,20 @@ class Adoption:
 
     def _clear(self, place: Held) -> None:
         """A folder without a task: the rest of a removed job, unless somebody just makes it."""
-        found = self._store.disk.look(place.path)
+        store = self._store
+        found = store.disk.look(place.path)
         if found is None:
             return
-        if found.hinted or self._store.file_clock.now() - found.changed_at > ABANDONED:
-            if self._store.disk.look("task.json", place.lock) is not None:
-                withdraw(self._store, place, "its task.json is no file, and no link to one")
-            elif set(self._store.disk.names(place.path, place.lock) or ()) - set(FILES):
-                reason = "there is no task.json in it"
-                set_aside(self._store, place.folders, place.path, place.name, reason)
-            else:
-                forget_job(self._store, place)
+        if not found.hinted and store.file_clock.now() - found.changed_at <= ABANDONED:
+            return
+        strangers = set(store.disk.names(place.path, place.lock) or ()) - set(FILES)
+        if store.disk.look("task.json", place.lock) is not None:
+            withdraw(store, place, "its task.json is no file, and no link to one")
+        elif strangers and not store.ended(place.folders, place.name):
+            reason = "there is no task.json in it"
+            set_aside(store, place.folders, place.path, place.name, reason)
+        else:
+            forget_job(store, place)
 
 
 def _proper(given: str) -> str | None:

@@ -23,12 +23,10 @@ if TYPE_CHECKING:
 
 def withdraw(store: Store, place: Held, reason: str) -> None:
     """Move a locked job's task to quarantine, its history beside it; the folder goes."""
-    disk = store.disk
     reason = _with_file(store, place, reason)
-    # Should this process die between the two, whoever adopts the task takes its history back.
-    disk.set_hinted(place.lock, False)
-    if disk.exists("history.json", place.lock):
-        disk.rename(f"{place.path}/history.json", _free(store, place))
+    # Without the mark a sweep finds what is left, should this process die on the way.
+    store.disk.set_hinted(place.lock, False)
+    _keep_history(store, place)
     set_aside(store, place.folders, f"{place.path}/task.json", place.name, reason)
     remove_job(store, place)
 
@@ -42,8 +40,8 @@ def take_back(store: Store, place: Held) -> bool:
     text = _anew(place, disk.read("task.json", place.lock) or b"", past)
     if text is None:
         return False
+    disk.rename(f"{stem}.history.json", "history.json", at=place.lock)
     store.put_in(place, "history.json", text, sync=True)
-    disk.unlink(f"{stem}.history.json")
     return True
 
 
@@ -51,11 +49,15 @@ def _stem(place: Held) -> str:
     return f"{place.folders.quarantine}/{fitting(place.name)}"
 
 
-def _free(store: Store, place: Held) -> str:
-    """A name for the history that no earlier one has."""
-    stem = _stem(place)
-    taken = store.disk.exists(f"{stem}.history.json")
-    return f"{stem},{store.nonce()}.history.json" if taken else f"{stem}.history.json"
+def _keep_history(store: Store, place: Held) -> None:
+    """Under a second name: as long as the task is there it has its history, whoever dies."""
+    disk, stem, path = store.disk, _stem(place), f"{place.path}/history.json"
+    history, kept = disk.look(path), disk.look(f"{stem}.history.json")
+    if history is None or (kept is not None and kept.inode == history.inode):
+        return
+    if kept is not None:
+        stem = f"{stem},{store.nonce()}"
+    disk.link(path, f"{stem}.history.json")
 
 
 def _anew(place: Held, task: bytes, past: bytes) -> bytes | None:
