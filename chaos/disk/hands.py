@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 _DROPPED: Final = b'{"task": "task", "payload": {"by": "hand"}}'
 _BY_HAND: Final = {"by": "hand"}
+_HISTORY: Final = (
+    b'{"id": "h", "created_at": "2020-01-01T00:00:00Z", "seq": 1, '
+    b'"ready_at": "2020-01-01T00:00:00Z", "fence": 0, "attempts": 0}'
+)
 
 
 def by_hand(do: Callable[[Disk, str], object], same_as: Step | None = None) -> Step:
@@ -62,6 +66,31 @@ def _stray(disk: Disk, root: str) -> None:
     disk.create(f"{root}/mail/pending/notes.txt", b"call Bob", sync=False)
 
 
+def _keyed(disk: Disk, root: str) -> None:
+    content = _DROPPED.replace(b"}}", b'}, "key": "once"}')
+    disk.create(f"{root}/mail/pending/h.json", content, sync=False)
+
+
+def _twins(disk: Disk, root: str) -> None:
+    _folder(disk, root)
+    disk.make_folder(f"{root}/scan/pending/h")
+    disk.create(f"{root}/scan/pending/h/task.json", _DROPPED, sync=False)
+
+
+def _torn_history(disk: Disk, root: str) -> None:
+    _folder(disk, root)
+    disk.create(f"{root}/mail/pending/h/history.json", _HISTORY[:30], sync=False)
+
+
+def _mended(disk: Disk, root: str) -> None:
+    disk.create(f"{root}/mail/quarantine/h.history.json", _HISTORY, sync=False)
+    _file(disk, root)
+
+
+def _stranger(disk: Disk, root: str) -> None:
+    disk.create(f"{root}/mail/pending/a/task.json~", b"call Bob", sync=False)
+
+
 def _hints_gone(disk: Disk, root: str) -> None:
     for name in disk.names(f"{root}/mail/.ready") or ():
         disk.unlink(f"{root}/mail/.ready/{name}")
@@ -81,6 +110,8 @@ BACK = operate("retry", "h")
 CLAIMED = [push(A, B, C), poll(), by_hand(_tidied)]
 WAITING = [push(A), by_hand(_tidied)]
 TORN = [push(B), by_hand(_corrupt), by_hand(_tidied)]
+DONE = [push(A, message("h")), poll(), settle(ACK, "h")]
+KEPT = push(message("h", payload=_BY_HAND, max_attempts=5, backoff=None, key="once"))
 
 HANDS: Final = (
     Scene("adopt a dropped folder", [push(B), by_hand(_folder, DROPPED)], poll(), by_hand=True),
@@ -91,6 +122,26 @@ HANDS: Final = (
     ),
     Scene("set a torn file aside", [push(B), by_hand(_corrupt)], poll(), by_hand=True, aside=1),
     Scene("set a stray file aside", [push(B), by_hand(_stray)], poll(), by_hand=True, aside=1),
+    Scene("set other work aside", [*DONE, by_hand(_file)], poll(), by_hand=True, aside=1),
+    Scene(
+        "set one of two aside",
+        [push(B, C), by_hand(_twins, DROPPED)],
+        poll(),
+        by_hand=True,
+        aside=1,
+    ),
+    Scene(
+        "set a torn history aside", [push(B), by_hand(_torn_history)], poll(), by_hand=True, aside=1
+    ),
+    Scene("adopt a mended file", [push(B), by_hand(_mended, DROPPED)], poll(), by_hand=True),
+    Scene("adopt a key", [push(B), by_hand(_keyed, KEPT)], poll(), by_hand=True),
+    Scene(
+        "set a stranger aside",
+        [push(A, B), by_hand(_stranger)],
+        operate("cancel", "a"),
+        by_hand=True,
+        aside=1,
+    ),
     Scene("rebuild", [push(A, B), by_hand(_hints_gone)], poll(), by_hand=True),
     Scene(
         "rebuild with every kind",

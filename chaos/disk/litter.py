@@ -20,7 +20,7 @@ _OWN_FILES: Final = frozenset({"paused.json"})
 def litter(disk: Disk, root: str, views: Views, aside: int = 0) -> Iterator[str]:
     """Files that belong to no ended job, and ended jobs that have not exactly one file.
 
-    So many files must be in quarantine, each with its reason.
+    So many files must be in quarantine, each with its reason; a history lies beside its task.
     """
     records: Counter[str] = Counter()
     quarantined: Counter[str] = Counter()
@@ -32,6 +32,8 @@ def litter(disk: Disk, root: str, views: Views, aside: int = 0) -> Iterator[str]
         if folder in _RECORDS and name.endswith(".json"):
             records[name.removesuffix(".json")] += 1
         elif folder == "quarantine":
+            if name.endswith(".history.json"):
+                continue
             quarantined["reasons" if name.endswith(".reason.txt") else "files"] += 1
         else:
             yield f"{path}: left behind"

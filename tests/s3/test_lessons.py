@@ -119,6 +119,21 @@ def test_a_sync_never_deletes_what_only_the_other_side_has(
     assert [job.id for job in poll(one)] == ["job"]
 
 
+def test_what_was_set_aside_enters_the_bucket_again_when_it_is_moved_back(
+    join: Join, raw: Bucket, home: Home, tmp_path: Path
+) -> None:
+    one, mail = join("one"), tmp_path / "one" / "mail"
+    push(one)
+    raw.delete(home.task("mail", "job"))
+    os.utime(mail / "pending" / "job" / "task.json", (0, 0))
+    one.sync()
+    (mail / "pending" / "job").mkdir()
+    (mail / "quarantine" / "job.json").rename(mail / "pending" / "job" / "task.json")
+    one.sync()
+    assert raw.get(home.task("mail", "job")) is not None
+    assert [job.id for job in poll(one)] == ["job"]
+
+
 def test_of_two_reapers_one_reclaims_a_lease(join: Join, clock: FakeClock) -> None:
     one, other = join("one"), join("other")
     for number in range(12):

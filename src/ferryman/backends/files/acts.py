@@ -69,9 +69,10 @@ def _refused(store: Store, folders: Folders, row: Row, refusal: NotAllowed) -> A
 
 
 def purge(desk: Desk, queue: str) -> int:
-    """Delete the queue's jobs that wait."""
+    """Delete the queue's jobs that wait, those too that somebody has just dropped."""
     store, folders = desk.store, desk.store.folders(queue)
     store.check_root()
+    desk.sweeper.sweep(folders)
     purged = 0
     for name in store.disk.names(folders.pending) or ():
         with held(store, folders, name) as place:
@@ -137,14 +138,19 @@ def _finished(desk: Desk, folders: Folders, name: str) -> bool:
             row = read_job(desk.store, place)
         except Unreadable as error:
             return desk.adoption.set_aside(place, str(error))
-        return row is None or finish_if_ended(desk.store, place, row, trust_mark=False)
+        if row is not None:
+            return finish_if_ended(desk.store, place, row, trust_mark=False)
+        if desk.store.disk.names(place.path, place.lock):
+            # The next generation could not be moved here. An empty folder may be another's lock.
+            forget_job(desk.store, place)
+        return True
 
 
 def _retry_with_key(desk: Desk, folders: Folders, row: Row) -> Acted | None:
     if row.key is None:
         return _retry(desk, folders, row)
     with Key(desk.store, folders, row.key) as key:
-        if key.held_by_another(row.id):
+        if key.rival(row.id) is not None:
             raise NotAllowed(
                 f"job {row.id!r} cannot be retried while an unfinished job of queue "
                 f"{row.queue!r} holds its key {row.key!r}: wait for that one or cancel it"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ferryman.backends.files.document import (
     Unreadable,
@@ -13,14 +13,18 @@ from ferryman.backends.files.document import (
 )
 from ferryman.backends.files.finish import finish_if_ended
 from ferryman.backends.files.hints import announce
-from ferryman.backends.files.names import LONGEST, fitting, name_of, text_of
+from ferryman.backends.files.names import LONGEST, name_of, text_of
 from ferryman.backends.files.place import Held, held
 from ferryman.backends.files.quarantine import set_aside, young
-from ferryman.backends.files.reading import find_in, read_job
-from ferryman.backends.files.removal import forget_job, mark_paused, remove_job
+from ferryman.backends.files.reading import read_job
+from ferryman.backends.files.removal import FILES, forget_job, mark_paused
+from ferryman.backends.files.rivals import is_second, takes_key
+from ferryman.backends.files.withdrawal import take_back, withdraw
 from ferryman.job import TERMINAL, State
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ferryman.backends.files.desk import Desk
     from ferryman.backends.files.layout import Folders
     from ferryman.backends.files.row import Row
@@ -45,6 +49,7 @@ class Adoption:
 
     def _adopt(self, place: Held) -> bool:
         try:
+            returned = take_back(self._store, place)
             row = self._read(place)
         except Unreadable as error:
             self.set_aside(place, str(error))
@@ -52,7 +57,9 @@ class Adoption:
         if row is None:
             self._clear(place)
             return False
-        if finish_if_ended(self._store, place, row) or self.is_second(place, row):
+        if finish_if_ended(self._store, place, row) or is_second(self._store, place, row):
+            return False
+        if (returned or not row.own_facts) and not takes_key(self._store, place, row):
             return False
         if not row.own_facts and row.seq == 0:
             self._write_down(place, row)
@@ -84,6 +91,9 @@ class Adoption:
         if name is None:
             set_aside(self._store, folders, path, stem, UNFIT)
             return False
+        if not self._store.disk.exists(path):
+            set_aside(self._store, folders, path, stem, "it is a link that leads nowhere")
+            return False
         self._store.disk.make_folder(folders.job(name))
         with held(self._store, folders, name) as place:
             if place is None:
@@ -91,8 +101,7 @@ class Adoption:
             if self._store.disk.exists("task.json", place.lock):
                 set_aside(self._store, folders, path, name, f"the job {stem!r} waits already")
                 return False
-            self._store.disk.rename(path, "task.json", at=place.lock)
-            return self.adopt(place)
+            return self._move_in(place, path) and self.adopt(place)
 
     def take_folder(self, place: Held) -> bool:
         """Take in a folder that somebody named as we would not: the job is sought by our name."""
@@ -107,15 +116,27 @@ class Adoption:
 
     def set_aside(self, place: Held, reason: str) -> bool:
         """Move an unreadable task out of its folder; False while it may still be written."""
-        folders, disk = place.folders, self._store.disk
-        task = f"{place.path}/task.json"
-        if young(self._store, task):
+        if young(self._store, f"{place.path}/task.json"):
             return False
-        if disk.exists("history.json", place.lock):
-            kept = f"{folders.quarantine}/{fitting(place.name)}.history.json"
-            disk.rename(f"{place.path}/history.json", kept)
-        set_aside(self._store, folders, task, place.name, reason)
-        remove_job(self._store, place)
+        withdraw(self._store, place, reason)
+        return True
+
+    def _move_in(self, place: Held, path: str) -> bool:
+        """Make a file the job's task. A link is read, because moved it could lead elsewhere."""
+        disk = self._store.disk
+        seen, content = disk.look(path), disk.read(path)
+        try:
+            if content is None or (seen is not None and seen.file):
+                disk.rename(path, "task.json", at=place.lock)
+            else:
+                self._store.put_in(place, "task.json", content, sync=True)
+                disk.unlink(path)
+        except FileNotFoundError:
+            if disk.exists(path):
+                raise
+            # Another process has taken it in, and the job is over already.
+            disk.remove_folder(place.path)
+            return False
         return True
 
     def _read(self, place: Held) -> Row | None:
@@ -129,9 +150,9 @@ class Adoption:
         named = name_of(row.id) == name
         if not named:
             row = row_of(facts | {"id": text_of(name)}, place.folders.queue, text_of(name))
-        past = store.disk.read("history.json", place.lock)
+        past = self._history(place)
         if past is not None:
-            add_history(row, parse(past))
+            add_history(row, past)
             return row
         if named and facts.keys() >= _COMPLETE and row.state not in TERMINAL:
             return row
@@ -144,6 +165,13 @@ class Adoption:
         row.ready_at = row.ready_at if "ready_at" in facts else now
         return row
 
+    def _history(self, place: Held) -> Mapping[str, Any] | None:
+        """What happened to the job; the history of another one was copied along with its task."""
+        content = self._store.disk.read("history.json", place.lock)
+        past = None if content is None else parse(content)
+        told = None if past is None else past.get("id")
+        return None if isinstance(told, str) and name_of(told) != place.name else past
+
     def _write_down(self, place: Held, row: Row) -> None:
         row.seq = self._store.next_seq(self._store.now())
         row.own_facts = True
@@ -151,34 +179,22 @@ class Adoption:
             row.told_ready_at = row.ready_at
         self._store.put_in(place, "history.json", history_text(row), sync=True)
 
-    def is_second(self, place: Held, row: Row) -> bool:
-        """Whether another queue has the id: then this folder goes, or is set aside."""
-        for queue in self._store.queues():
-            others = self._store.folders(queue)
-            mine = queue == place.folders.queue
-            other = None if mine else find_in(self._store, others, place.name)
-            if other is None or (other.revision, other.generation) < (row.revision, row.generation):
-                continue
-            same = (other.task, other.version, other.body) == (row.task, row.version, row.body)
-            if same or other.revision > row.revision:
-                remove_job(self._store, place)
-                return True
-            if not self.set_aside(place, f"the job {row.id!r} is in queue {queue!r} already"):
-                # Somebody may still be writing it: a sweep comes back to what has no mark.
-                self._store.disk.set_hinted(place.lock, False)
-            return True
-        return False
-
     def _clear(self, place: Held) -> None:
         """A folder without a task: the rest of a removed job, unless somebody just makes it."""
-        found = self._store.disk.look(place.path)
+        store = self._store
+        found = store.disk.look(place.path)
         if found is None:
             return
-        if found.hinted or self._store.file_clock.now() - found.changed_at > ABANDONED:
-            forget_job(self._store, place)
-            if self._store.disk.exists(place.path):
-                reason = "there is no task.json in it"
-                set_aside(self._store, place.folders, place.path, place.name, reason)
+        if not found.hinted and store.file_clock.now() - found.changed_at <= ABANDONED:
+            return
+        strangers = set(store.disk.names(place.path, place.lock) or ()) - set(FILES)
+        if store.disk.look("task.json", place.lock) is not None:
+            withdraw(store, place, "its task.json is no file, and no link to one")
+        elif strangers and not store.ended(place.folders, place.name):
+            reason = "there is no task.json in it"
+            set_aside(store, place.folders, place.path, place.name, reason)
+        else:
+            forget_job(store, place)
 
 
 def _proper(given: str) -> str | None:

@@ -11,6 +11,7 @@ from ferryman.backends.files.place import held
 from ferryman.backends.files.push import push
 from ferryman.backends.files.reading import record_of
 from ferryman.backends.files.removal import mark_paused, remove_job
+from ferryman.backends.files.withdrawal import withdraw
 
 if TYPE_CHECKING:
     from ferryman.backends.files.layout import Folders
@@ -23,7 +24,8 @@ def finish_if_ended(store: Store, place: Held, row: Row, *, trust_mark: bool = T
     """Whether a locked job is over: then finish what its record's writer left undone.
 
     Whoever writes a record takes the job's mark off first, so a marked job is not over; only a loss
-    of power may keep the record and bring back the mark.
+    of power may keep the record and bring back the mark. Other work that was dropped under the id
+    is set aside.
     """
     if trust_mark and store.disk.hinted(place.lock):
         return False
@@ -39,6 +41,8 @@ def finish_if_ended(store: Store, place: Held, row: Row, *, trust_mark: bool = T
     with store.baton.let_go():
         # Its writer may have died before the record was durable, and now the job goes for good.
         store.disk.sync_folder(folders.ends[record.state])
+        if not row.is_rest_of(record):
+            withdraw(store, place, _taken(record))
         finish(store, place, record)
     return True
 
@@ -81,3 +85,10 @@ def drop_all_records(store: Store, folders: Folders, name: str) -> None:
         store.disk.unlink(folders.record(state, name))
     for folder in folders.ends.values():
         store.disk.sync_folder(folder)
+
+
+def _taken(record: Row) -> str:
+    return (
+        f"the job {record.id!r} is {record.state} already, with another task, version or payload: "
+        "give this one another name, or delete that job first"
+    )

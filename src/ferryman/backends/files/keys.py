@@ -25,23 +25,26 @@ class Key:
     """One key, locked while the block runs: two pushes with one key come one after the other.
 
     `key.json` lists ids that used it. An id is written there before its job appears, so ids without
-    a job are ignored, and no job with a key is missing.
+    a job are ignored, and no job with a key is missing; those that people drop are written there
+    when they are taken in. Without `wait` a key that somebody else holds is a `BlockingIOError`.
     """
 
-    def __init__(self, store: Store, folders: Folders, key: str) -> None:
+    def __init__(self, store: Store, folders: Folders, key: str, *, wait: bool = True) -> None:
         self._store = store
         self._folders = folders
         self._key = key
         self._folder = f"{folders.keys}/{name_of(key)}"
+        self._wait = wait
         self._lock = -1
 
     def __enter__(self) -> Self:
         disk = self._store.disk
-        lock = disk.lock(self._folder)
+        take = disk.lock if self._wait else disk.try_lock
+        lock = take(self._folder)
         while lock is None:
             if disk.make_folder(self._folder):
                 disk.sync_folder(self._folders.keys)
-            lock = disk.lock(self._folder)
+            lock = take(self._folder)
         self._lock = lock
         return self
 
@@ -61,9 +64,14 @@ class Key:
                 return row
         return None
 
-    def held_by_another(self, job_id: str) -> bool:
-        """Whether an unfinished job other than this one has the key."""
-        return any(row.id != job_id and row.state not in TERMINAL for row in self._rows())
+    def rival(self, job_id: str) -> Row | None:
+        """An unfinished job other than this one that has the key."""
+        others = (row for row in self._rows() if row.id != job_id and row.state not in TERMINAL)
+        return next(others, None)
+
+    def lists(self, job_id: str) -> bool:
+        """Whether the job was written down as one that uses the key."""
+        return job_id in self._ids()
 
     def add(self, job_id: str) -> None:
         """Write down, durably, that a job is about to use the key."""
@@ -77,6 +85,11 @@ class Key:
 
     def _rows(self) -> list[Row]:
         """The jobs that have the key now, by their time."""
+        found = (find_in(self._store, self._folders, name_of(job_id)) for job_id in self._ids())
+        rows = [row for row in found if row is not None and row.key == self._key]
+        return sorted(rows, key=lambda row: (row.created_at, row.seq, row.id))
+
+    def _ids(self) -> list[str]:
         content = self._store.disk.read("key.json", self._lock)
         if content is None:
             return []
@@ -91,6 +104,4 @@ class Key:
             raise BackendRejected(
                 f"the key {self._key!r} has the file name of key {key!r}: choose another key"
             )
-        found = (find_in(self._store, self._folders, name_of(job_id)) for job_id in ids)
-        rows = [row for row in found if row is not None and row.key == self._key]
-        return sorted(rows, key=lambda row: (row.created_at, row.seq, row.id))
+        return ids

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from ferryman.backends.files.disk import SyncFailed
+from ferryman.backends.files.names import shown, text_of
+from ferryman.backends.files.quarantine import set_aside
 
 if TYPE_CHECKING:
     from ferryman.backends.files.place import Held, Place
     from ferryman.backends.files.store import Store
 
-FILES = ("task.json", "history.json", "ask.json", "lease.json")
+FILES: Final = ("task.json", "history.json", "ask.json", "lease.json")
 
 
 def remove_job(store: Store, place: Held) -> None:
-    """Empty and remove a locked job's folder. What people put beside the files keeps it there."""
+    """Empty and remove a locked job's folder. What people put beside the files is set aside."""
     for file in FILES:
         store.disk.unlink(file, place.lock)
+    if not store.disk.remove_folder(place.path):
+        try:
+            _set_strangers_aside(store, place)
+        except SyncFailed:
+            raise
+        except OSError:
+            return  # the job is gone all the same, and a sweep finds the folder
+
+
+def _set_strangers_aside(store: Store, place: Held) -> None:
+    """Their folder would keep the job's id from being used again."""
+    job = shown(text_of(place.name))
+    reason = f"somebody left it in the folder of job {job!r}, which is gone"
+    # A task that is there by now is a new job's.
+    for file in set(store.disk.names(place.path, place.lock) or ()) - set(FILES):
+        path, name = f"{place.path}/{file}", f"{place.name}.{file}"
+        set_aside(store, place.folders, path, name, reason)
     store.disk.remove_folder(place.path)
 
 

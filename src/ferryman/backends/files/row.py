@@ -9,6 +9,7 @@ from ferryman.backends.files.moments import not_before, whole
 from ferryman.frozen import copier
 from ferryman.job import Job, State
 from ferryman.lifecycle import MAX_LOG_LINES
+from ferryman.message import decode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,6 +157,19 @@ class Row:
         self.correlation_id = message.correlation_id
         self.tenant = message.tenant
         self.meta = message.meta or None
+
+    def is_rest_of(self, known: Row) -> bool:
+        """Whether it adds nothing to a job of its id: the same work, or that job of earlier."""
+        alike = (self.queue, self.task, self.version) == (known.queue, known.task, known.version)
+        if alike and (self.body == known.body or decode(self.body) == decode(known.body)):
+            return True
+        same_birth = (self.created_at, self.seq) == (known.created_at, known.seq)
+        return same_birth and self.rank < known.rank
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Of two jobs of one id the higher one is the later."""
+        return self.revision, self.generation
 
     def start_anew(self) -> None:
         """Forget what earlier attempts did: the row holds other work now."""

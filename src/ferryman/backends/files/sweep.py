@@ -19,6 +19,7 @@ from ferryman.backends.files.names import is_ours, shown
 from ferryman.backends.files.place import Place, held
 from ferryman.backends.files.reading import find_in, read_waiting
 from ferryman.backends.files.removal import mark_paused
+from ferryman.backends.files.rivals import is_second
 from ferryman.job import State
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ class Sweeper:
             adoption.adopt(place)
         elif not (
             finish_if_ended(self._store, place, row, trust_mark=False)
-            or adoption.is_second(place, row)
+            or is_second(self._store, place, row)
         ):
             adoption.restore_hints(place, row)
 
