@@ -6,16 +6,16 @@ import contextlib
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from ferryman.backends.files.document import Unreadable, parse
+from ferryman.backends.files.document import parse
 from ferryman.backends.files.ground import BOOT_MARK
+from ferryman.backends.files.moments import moment_of
+from ferryman.backends.files.names import name_of
 from ferryman.backends.files.place import held
-from ferryman.backends.files.reading import read_waiting
 
 if TYPE_CHECKING:
     from ferryman.backends.files.calls import Found
     from ferryman.backends.files.desk import Desk
     from ferryman.backends.files.layout import Folders
-    from ferryman.backends.files.place import Held
 
 EVERY: Final = 60.0
 """Seconds after which a queue is looked through, however busy it is."""
@@ -36,12 +36,12 @@ class Edits:
         self._adoption = desk.adoption
         self._folders = folders
         self._mark = f"{folders.ready}/looked"
-        last = store.disk.look(self._mark)
+        disk = store.disk
         # Before the first pass all hints are as good as those that were written last.
-        since = last or store.disk.look(f"{folders.ready}/{BOOT_MARK}")
-        self._since = inf if since is None else since.changed_at
+        last = disk.look(self._mark) or disk.look(f"{folders.ready}/{BOOT_MARK}")
+        self._since = inf if last is None else last.changed_at
         if last is None:
-            self.due = store.disk.exists(folders.ready)
+            self.due = disk.exists(folders.ready)
         else:
             self.due = store.file_clock.now() - last.changed_at > EVERY
 
@@ -54,24 +54,29 @@ class Edits:
         task = self._store.disk.look(f"{self._folders.job(name)}/task.json")
         # What we do in a folder changes its content; a new name or place does not.
         moved = folder.moved_at > max(self._since, folder.changed_at + SETTLED)
-        if task is None or not (moved or _touched_at(task) >= self._since):
+        if task is None or not (moved or self._is_edited(name, _touched_at(task))):
             return
         # A lock that is held: whoever holds it reads the task, or has just written it.
         with (
-            contextlib.suppress(BlockingIOError, Unreadable),
+            contextlib.suppress(BlockingIOError),
             held(self._store, self._folders, name, wait=False) as place,
         ):
-            if place is not None and (moved or self._is_edited(place, task)):
+            if place is not None:
                 self._store.disk.set_hinted(place.lock, False)
                 self._adoption.adopt(place)
 
-    def _is_edited(self, place: Held, task: Found) -> bool:
-        row = read_waiting(self._store, place)
-        if row is None or _touched_at(task) > row.created_at + SETTLED:
-            return row is not None
-        # A copy that was made at once tells of the job it was made of.
-        told = parse(self._store.disk.read("task.json", place.lock) or b"{}").get("id")
-        return told is not None and told != row.id
+    def _is_edited(self, name: str, touched_at: float) -> bool:
+        """Whether a task is another than the push of this job wrote, or may be."""
+        if touched_at < self._since:
+            return False
+        content = self._store.disk.read(f"{self._folders.job(name)}/task.json")
+        try:
+            facts = parse(content or b"")
+            pushed_at = moment_of(facts["created_at"])
+            # A copy that was made at once tells of the job it was made of.
+            return touched_at > pushed_at + SETTLED or name_of(facts["id"]) != name
+        except (KeyError, TypeError, ValueError):
+            return content is not None
 
 
 def _touched_at(task: Found) -> float:
