@@ -9,7 +9,7 @@ from ferryman.backends.files.document import (
     add_history,
     history_text,
     parse,
-    row_of,
+    row_of_file,
 )
 from ferryman.backends.files.finish import finish_if_ended
 from ferryman.backends.files.hints import announce
@@ -146,10 +146,10 @@ class Adoption:
         if content is None:
             return None
         facts = parse(content)
-        row = row_of(facts, place.folders.queue, text_of(name))
+        row = row_of_file(facts, place.folders.queue, text_of(name))
         named = name_of(row.id) == name
         if not named:
-            row = row_of(facts | {"id": text_of(name)}, place.folders.queue, text_of(name))
+            row = row_of_file(facts | {"id": text_of(name)}, place.folders.queue, text_of(name))
         past = self._history(place)
         if past is not None:
             add_history(row, past)
@@ -175,8 +175,6 @@ class Adoption:
     def _write_down(self, place: Held, row: Row) -> None:
         row.seq = self._store.next_seq(self._store.now())
         row.own_facts = True
-        if row.told_ready_at is None:
-            row.told_ready_at = row.ready_at
         self._store.put_in(place, "history.json", history_text(row), sync=True)
 
     def _clear(self, place: Held) -> None:

@@ -211,6 +211,13 @@ def row_of(facts: Mapping[str, Any], queue: str, job_id: str) -> Row:
     return row
 
 
+def row_of_file(facts: Mapping[str, Any], queue: str, job_id: str) -> Row:
+    """A row from a `task.json` that people may edit: what it says of `ready_at` is kept in mind."""
+    row = row_of(facts, queue, job_id)
+    row.told_ready_at = moment_of(facts["ready_at"]) if "ready_at" in facts else 0.0
+    return row
+
+
 def add_history(row: Row, facts: Mapping[str, Any]) -> None:
     """Let `history.json` say what happened to the job since it was pushed.
 
@@ -229,8 +236,6 @@ def add_history(row: Row, facts: Mapping[str, Any]) -> None:
             row.start_anew()
         elif not _is_edited(row, facts):
             row.ready_at = moment_of(facts["ready_at"])
-            if "task_ready_at" in facts:
-                row.told_ready_at = moment_of(facts["task_ready_at"])
         row.own_facts = True
     except _MISFITS as error:
         raise Unreadable(_complaint(error)) from None
@@ -251,8 +256,7 @@ def _read(facts: Mapping[str, Any], queue: str, job_id: str) -> Row:
     row.seq = _number(facts, "seq")
     if "created_at" in facts:
         row.created_at = moment_of(facts["created_at"])
-    row.told_ready_at = moment_of(facts["ready_at"]) if "ready_at" in facts else None
-    row.ready_at = row.created_at if row.told_ready_at is None else row.told_ready_at
+    row.ready_at = moment_of(facts["ready_at"]) if "ready_at" in facts else row.created_at
     row.key = facts.get("key")
     if "deadline" in facts:
         row.deadline = moment_of(facts["deadline"])

@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from ferryman.backends.files.document import Unreadable, add_history, parse, row_of
+from ferryman.backends.files.document import Unreadable, add_history, parse, row_of, row_of_file
 from ferryman.backends.files.layout import ENDS
 from ferryman.backends.files.lease import Lease
 from ferryman.backends.files.moments import whole
@@ -44,7 +44,7 @@ def read_waiting(store: Store, place: Place) -> Row | None:
     content = store.disk.read(place.inside("task.json"), place.lock)
     if content is None:
         return None
-    row = row_of(parse(content), place.folders.queue, text_of(place.name))
+    row = row_of_file(parse(content), place.folders.queue, text_of(place.name))
     if not row.created_at:
         _date(store, place, row)
     past = store.disk.read(place.inside("history.json"), place.lock)

@@ -23,7 +23,8 @@ class Row:
 
     `settled` is the mark of its last settlement. `children` wait in a completed record until they
     are handed over. `revision` counts replacements of the body. `own_facts`: there is a history
-    beside the task. `told_ready_at` is the `ready_at` that was read in the task.
+    beside the task. `told_ready_at` is the `ready_at` that its file told, 0 if none; None where
+    nobody may edit the task, or it is to be written anew.
     """
 
     __slots__ = (
@@ -145,6 +146,7 @@ class Row:
         """Take over the body and options of a message; what has happened so far stays."""
         self.task = message.task
         self.body = message.body
+        self.told_ready_at = None
         self.version = message.version
         self.priority = message.priority
         ready_at = now + message.delay if message.ready_at is None else message.ready_at
@@ -181,6 +183,7 @@ class Row:
         self.generation += 1
         self.attempts = self.given_back = 0
         self.ready_at = now
+        self.told_ready_at = None
         self.state = State.PENDING
         self.result = self.percent = self.note = self.finished_at = self.deadline = None
         self.worker = self.heartbeat_at = self.expires_at = self.asked = None

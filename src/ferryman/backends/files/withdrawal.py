@@ -10,6 +10,7 @@ from ferryman.backends.files.document import (
     history_text,
     parse,
     row_of,
+    row_of_file,
 )
 from ferryman.backends.files.names import fitting, text_of
 from ferryman.backends.files.quarantine import set_aside
@@ -67,7 +68,7 @@ def _anew(place: Held, task: bytes, past: bytes) -> bytes | None:
     history stays as it is: its reader says what is wrong.
     """
     try:
-        row = row_of(parse(task), place.folders.queue, text_of(place.name))
+        row = row_of_file(parse(task), place.folders.queue, text_of(place.name))
     except Unreadable:
         return None
     if row.state in TERMINAL:

@@ -181,8 +181,6 @@ def task_object(row: Row) -> bytes:
 def row_of_task(facts: Mapping[str, Any], queue: str, name: str) -> Row:
     """The job as its `task.json` alone tells it."""
     row = row_of(facts, queue, id_of(name))
-    # Nobody edits the object, and its copy in the local tree tells the moment of when it was made.
-    row.told_ready_at = None
     if "generation" in facts:
         add_history(row, facts)
     return row

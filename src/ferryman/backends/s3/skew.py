@@ -62,7 +62,6 @@ def _moved(row: Row, seconds: float) -> Row:
     if not seconds:
         return row
     row = copy(row)
-    row.told_ready_at = None
     for name in _TIMES:
         moment = getattr(row, name)
         if moment:
