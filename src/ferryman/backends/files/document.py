@@ -68,8 +68,8 @@ def history_text(row: Row) -> bytes:
     """What happened to an unfinished job between its claims."""
     paused = '  "paused": true,\n' if row.state is State.PAUSED else ""
     revision = f'  "revision": {row.revision},\n' if row.revision else ""
-    told = "" if row.told_ready_at is None else text_of(row.told_ready_at)
-    due = f'  "task_ready_at": "{told}",\n' if told else ""
+    told = row.told_ready_at
+    due = "" if told is None else f'  "task_ready_at": "{text_of(told)}",\n'
     return (
         f'{{\n  "id": {quoted(row.id)},\n  "created_at": "{text_of(row.created_at)}",\n'
         f'  "seq": {row.seq},\n  "ready_at": "{text_of(row.ready_at)}",\n'

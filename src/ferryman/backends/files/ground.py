@@ -64,7 +64,7 @@ class Ground:
             return False
         self.check_root()
         if folder in self._layout.all():
-            make_folder(self._disk, self._layout, folder)
+            make_root_folder(self._disk, self._layout, folder)
             self._disk.sync_folder(self._layout.root)
         else:
             folders = self._layout.with_folder(folder)
@@ -84,7 +84,7 @@ class Ground:
         self._disk.rename(tmp, path)
 
 
-def make_folder(disk: Disk, layout: Layout, folder: str) -> bool:
+def make_root_folder(disk: Disk, layout: Layout, folder: str) -> bool:
     """Make one of the root's folders; with the index of leases all hints to them were lost."""
     if not disk.make_folder(folder):
         return False

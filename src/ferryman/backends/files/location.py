@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from ferryman.backends.files.ground import make_folder
+from ferryman.backends.files.ground import make_root_folder
 from ferryman.backends.files.layout import FORMAT, Layout
 from ferryman.backends.mounts import mount_type
 from ferryman.errors import BackendRejected
@@ -125,7 +125,7 @@ def _start(disk: Disk, layout: Layout) -> None:
 
 def _make_all(disk: Disk, layout: Layout) -> None:
     try:
-        made = [make_folder(disk, layout, folder) for folder in layout.all()]
+        made = [make_root_folder(disk, layout, folder) for folder in layout.all()]
         if any(made):
             disk.sync_folder(layout.root)
     except OSError as error:
